@@ -1,5 +1,5 @@
-/* Constants of the perf ABI, defined by ourselves: the library builds where there is no Linux.
- * Sources stand with the rows of format/words.def and format/records.def. */
+/* Constants of the perf ABI.  They are defined here so that the library builds on systems without
+ * Linux.  The rows of format/words.def and format/records.def name the sources. */
 #ifndef PERFILE_ABI_H
 #define PERFILE_ABI_H
 
@@ -115,7 +115,7 @@ enum {
 };
 /* clang-format on */
 
-/* misc & PERFILE_MISC_CPUMODE_MASK: where the sample or the mapping is of. */
+/* misc & PERFILE_MISC_CPUMODE_MASK: the mode that the sample or mapping belongs to. */
 enum {
     PERFILE_MISC_CPUMODE_UNKNOWN = 0,
     PERFILE_MISC_CPUMODE_KERNEL = 1,
@@ -123,10 +123,10 @@ enum {
     PERFILE_MISC_CPUMODE_HYPERVISOR = 3,
     PERFILE_MISC_CPUMODE_GUEST_KERNEL = 4,
     PERFILE_MISC_CPUMODE_GUEST_USER = 5,
-    PERFILE_MISC_CPUMODE_KNOWN = 6 /* from here on there is none */
+    PERFILE_MISC_CPUMODE_KNOWN = 6 /* no modes from here on */
 };
 
-/* attr.type; PMUs of the recorded machine follow (feature PMU_MAPPINGS). */
+/* attr.type.  Higher numbers are PMUs of the recorded machine (feature PMU_MAPPINGS). */
 enum {
     PERFILE_TYPE_HARDWARE = 0,
     PERFILE_TYPE_SOFTWARE = 1,
@@ -196,8 +196,8 @@ enum {
     PERFILE_RECORD_SIMPLEPERF_TRACING_DATA = 32777, /* tracepoint formats */
     PERFILE_RECORD_SIMPLEPERF_DEBUG = 32778, /* a note of the recorder */
 /* END made of format/ */
-    PERFILE_RECORD_USER = 64,             /* from here on records of tools, without trailer */
-    PERFILE_RECORD_SIMPLEPERF = 32768,    /* from here on 32-bit sizes, … */
+    PERFILE_RECORD_USER = 64,             /* from here on: records of tools, without trailer */
+    PERFILE_RECORD_SIMPLEPERF = 32768,    /* from here on: records with 32-bit sizes … */
     PERFILE_RECORD_SIMPLEPERF_END = 33024 /* … up to here */
 };
 /* clang-format on */
@@ -255,9 +255,10 @@ enum {
 /* What the words of records and attrs mean: a bit of the word SET as PERFILE_SET_NAME, a part of
  * several bits by its position and width as PERFILE_SET_NAME_SHIFT and _WIDTH, a value as
  * PERFILE_SET_NAME.  For instance PERFILE_BRANCH_FLAGS_MISPRED of perfile_branch_entry.flags,
- * PERFILE_DATA_SRC_LVL_SHIFT of perfile_sample.data_src with PERFILE_MEM_LVL_L1, PERFILE_CALLCHAIN_USER
- * in call chains, PERFILE_ATTR_TYPE_SOFTWARE with PERFILE_SOFTWARE_PAGE_FAULTS of attrs,
- * PERFILE_CLOCKID_MONOTONIC; PERFILE_REG_X86_SP is a bit number of attr.sample_regs_user. */
+ * PERFILE_DATA_SRC_LVL_SHIFT of perfile_sample.data_src with PERFILE_MEM_LVL_L1,
+ * PERFILE_CALLCHAIN_USER in call chains, PERFILE_ATTR_TYPE_SOFTWARE with
+ * PERFILE_SOFTWARE_PAGE_FAULTS of attrs, PERFILE_CLOCKID_MONOTONIC; PERFILE_REG_X86_SP is a bit
+ * number of attr.sample_regs_user. */
 /* clang-format off */
 enum {
 /* BEGIN made of format/: words */
@@ -819,7 +820,8 @@ enum {
 };
 /* clang-format on */
 
-/* Record header, misc.  Bits 12 and up mean different things to different types. */
+/* Bits of misc in the record header.  Bits 12 and up have different meanings for different
+ * types. */
 enum {
     /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
     PERFILE_MISC_CPUMODE_MASK = 7,

@@ -1,4 +1,4 @@
-/* The words every other header uses: bytes, status, error, limits.
+/* Types that every other header uses: bytes, status, error, limits.
  *
  * Conventions of the whole library:
  *
@@ -6,14 +6,13 @@
  *   NULL.  Results go through pointers and are untouched on failure.
  * - Every struct of options begins with its `size` (set it to sizeof), so that programs built
  *   against an older header go on working with a newer library.
- * - Structs that stand inside others, or one after the other in an array (perfile_filter_term,
- *   perfile_merge_input …), have no `size`.  They have words called `reserved`, which new
- *   members replace, so that no later member moves.
- *   Those that a program fills are zeroed as a whole first (`= {0}`), reserved words and all: in a
- *   struct with `size`, a reserved word that is not zero or a flag that this version does not know
- *   is PERFILE_E_USAGE, because a request of a later version must not be ignored silently.  What
- *   grows with every kernel and stands in no such struct is reached through a pointer
- *   (perfile_event.attr) and handed over with its size.
+ * - Structs inside other structs or in arrays (perfile_filter_term, perfile_merge_input …) have no
+ *   `size`.  They have words called `reserved`, which new members replace, so that no later member
+ *   moves.  A program zeroes a struct as a whole (`= {0}`), reserved words included, before it
+ *   fills it.  In a struct with `size`, a reserved word that is not zero or an unknown flag is
+ *   PERFILE_E_USAGE, because a request of a later version must not be ignored silently.  Data that
+ *   grows with every kernel is never inside such a struct: it is reached through a pointer
+ *   (perfile_event.attr) and passed with its size.
  * - Integers in structs are native; bytes in perfile_bytes and perfile_words are as stored.
  * - One object is used by one thread at a time; different objects need no locks.  The library
  *   prints nothing and never calls exit(); it starts threads only where a program asks for them
@@ -42,15 +41,15 @@ extern "C" {
 #define PERFILE_API
 #endif
 
-/* A result that must be looked at. */
+/* A result that must be checked. */
 #if defined(__GNUC__) && !defined(PERFILE_DECLARATIONS)
 #define PERFILE_MUST_USE __attribute__((warn_unused_result))
 #else
 #define PERFILE_MUST_USE
 #endif
 
-/* Borrowed bytes.  The function or struct that yields them says who owns them and how long they are
- * valid.  `ptr` may be NULL when `len` is 0. */
+/* Borrowed bytes.  The function or struct that yields them documents who owns them and how long
+ * they are valid.  `ptr` may be NULL if `len` is 0. */
 typedef struct perfile_bytes {
     const uint8_t *ptr; /* the first byte */
     size_t len;         /* how many there are */
@@ -58,7 +57,7 @@ typedef struct perfile_bytes {
 
 /* How integers are stored: `byte_order` of options and of what was read. */
 enum {
-    PERFILE_BYTE_ORDER_DEFAULT = 0, /* as the options say that have it */
+    PERFILE_BYTE_ORDER_DEFAULT = 0, /* the default of these options */
     PERFILE_BYTE_ORDER_LITTLE = 1,  /* the lowest byte first */
     PERFILE_BYTE_ORDER_BIG = 2      /* the highest byte first */
 };
@@ -79,15 +78,15 @@ typedef enum perfile_status {
     PERFILE_E_USAGE = -7
 } perfile_status;
 
-/* A status in words, e.g. "truncated input".  Static. */
+/* Returns a status in words, for example "truncated input".  The string is static. */
 PERFILE_API const char *perfile_status_text(perfile_status status);
 
 /* perfile_error.offset when no place is meant. */
 #define PERFILE_NO_OFFSET UINT64_MAX
 
-/* What went wrong, where, and why.  Storage of the caller; needs no initialisation and no
- * release.  `where` is static ("record.size", the name of a limit …), never NULL after a failure.
- */
+/* What went wrong, where, and why.  The caller provides the storage, which needs no initialization
+ * and no release.  `where` is static ("record.size", the name of a limit …) and never NULL after a
+ * failure. */
 typedef struct perfile_error {
     perfile_status status; /* what the function returned */
     int sys;               /* errno, or 0 */
@@ -102,9 +101,9 @@ typedef struct perfile_error {
     uint64_t reserved2[4];
 } perfile_error;
 
-/* Bounds on what an input may cost, each with a documented default; 0 means the default, and
- * UINT64_MAX that there is no bound.  Exceeding one is PERFILE_E_LIMIT with the member's name in
- * perfile_error.where.  format/limits.md has the sum of all of them. */
+/* Limits on what an input may cost, each with a documented default. 0 means the default, UINT64_MAX
+ * no limit.  Exceeding one is PERFILE_E_LIMIT, with the name of the member in perfile_error.where.
+ * format/limits.md has the sum of all limits. */
 typedef struct perfile_limits {
     size_t size;
     uint64_t
@@ -114,7 +113,7 @@ typedef struct perfile_limits {
     uint64_t split_bytes;   /* one record put together from simpleperf's SPLIT records: 256 MiB */
     uint64_t session_bytes; /* copies of attrs, ids, names and features of a stream: 512 MiB */
     uint64_t spool_bytes;   /* temporary file for file-form bytes from a pipe: 64 GiB */
-    uint64_t held_bytes;    /* records that wait for one behind them (perfile_target()): 64 MiB */
+    uint64_t held_bytes;    /* records that wait for a later one (perfile_target()): 64 MiB */
     uint64_t model_bytes;   /* what a perfile_model keeps of the records it was fed: 512 MiB */
     /* Decompressed bytes of a stream, or of the chunks of an archive, for each compressed one,
      * beyond inflate_bytes: 1024. */
@@ -127,7 +126,7 @@ typedef struct perfile_limits {
     uint64_t reserved[2];
 } perfile_limits;
 
-/* "0.1.0" of the library that runs. */
+/* Returns the version of the library that runs, "0.1.0". */
 PERFILE_API const char *perfile_version(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Names for what can be wrong with an input. */
+/* Names for the kinds of damage that an input can have. */
 #ifndef PERFILE_DAMAGE_H
 #define PERFILE_DAMAGE_H
 
@@ -8,25 +8,26 @@
 extern "C" {
 #endif
 
-/* What to do about damage: `on_damage` of the options of everything that reads a capture.  Each
- * says which of them it takes, and which is its default; PERFILE_E_USAGE for the others. */
+/* What to do about damage: the member `on_damage` of the options of everything that reads a
+ * capture.  Each of these options documents which values it accepts and which is its default.
+ * Other values are PERFILE_E_USAGE. */
 enum {
-    PERFILE_ON_DAMAGE_DEFAULT = 0, /* as the options say */
-    /* Read what precedes the damage, and end that part of the input.  Behind bytes that are lost in
-     * a damaged archive, whose chunks say where records begin again, it goes on. */
+    PERFILE_ON_DAMAGE_DEFAULT = 0, /* the default of these options */
+    /* Read up to the damage and end that part of the input there.  In a damaged archive reading
+     * continues after the lost bytes, because the chunks say where records begin again. */
     PERFILE_ON_DAMAGE_STOP = 1,
-    /* Search the next plausible records and go on there.  Damaged bytes that happen to look like a
-     * header are a record of an unknown type, however many records its size swallows. */
+    /* Search for the next plausible records and continue there.  Damaged bytes that look like a
+     * header become a record of an unknown type, however many records its size covers. */
     PERFILE_ON_DAMAGE_RESYNC = 2,
-    /* The same, and records that do not fit the layouts and times of the events are damage, too.
-     * For captures that are damaged: a record that is only unusual may be left out. */
+    /* Like RESYNC, and records that do not fit the layouts and times of the events are damage, too.
+     * Only for captures known to be damaged: a record that is merely unusual may be dropped. */
     PERFILE_ON_DAMAGE_SALVAGE = 3,
     PERFILE_ON_DAMAGE_FAIL = 4, /* write nothing */
-    /* Copy every byte as it is, damaged ones too; where the form changes, as RESYNC. */
+    /* Copy every byte unchanged, damaged ones included.  If the form changes: like RESYNC. */
     PERFILE_ON_DAMAGE_COPY = 5
 };
 
-/* PERFILE_DAMAGE_SHORT_BODY … : one for each row of format/damage.def; 0 is none. */
+/* PERFILE_DAMAGE_SHORT_BODY … : one for each row of format/damage.def. 0 means no damage. */
 /* clang-format off */
 enum {
     PERFILE_DAMAGE_NONE = 0,
@@ -76,8 +77,8 @@ enum {
 };
 /* clang-format on */
 
-/* The short name ("short-body"), the sentence, and the status that goes with it.  "" and
- * PERFILE_E_CORRUPT for numbers that are none. */
+/* Return the short name ("short-body"), the sentence, and the status of a kind of damage.  Numbers
+ * that are no kind give "" and PERFILE_E_CORRUPT. */
 PERFILE_API const char *perfile_damage_name(unsigned damage);
 PERFILE_API const char *perfile_damage_text(unsigned damage);
 PERFILE_API perfile_status perfile_damage_status(unsigned damage);

@@ -1,4 +1,4 @@
-/* Events: what was counted and how its records are laid out. */
+/* Events: what was counted, and the layout of its records. */
 #ifndef PERFILE_EVENT_H
 #define PERFILE_EVENT_H
 
@@ -15,26 +15,26 @@ enum {
     PERFILE_ORIGIN_DERIVED = 2    /* worked out from other facts */
 };
 
-/* An event.  Immutable, except that a record of the stream may name it later. */
+/* An event.  It does not change, except that a later record of the stream may name it. */
 struct perfile_event {
-    uint32_t index;               /* in order of appearance, from 0 */
-    uint16_t origin;              /* PERFILE_ORIGIN_… */
-    uint16_t name_origin;         /* of the name */
-    uint64_t offset;              /* of the attr in the file */
-    perfile_bytes stored;         /* the attr as stored, tail that we do not know included */
+    uint32_t index;       /* in order of appearance, from 0 */
+    uint16_t origin;      /* PERFILE_ORIGIN_… */
+    uint16_t name_origin; /* of the name */
+    uint64_t offset;      /* of the attr in the file */
+    perfile_bytes stored; /* the attr as stored, including a tail that this version does not know */
     const perfile_attr *attr;     /* in native numbers; flags numbered as in a little-endian file */
     perfile_words ids;            /* may be none */
     const char *name;             /* "cycles:u", "sched:sched_switch" …; never NULL */
-    const char *unit;             /* of EVENT_UPDATE, or NULL */
-    double scale;                 /* of EVENT_UPDATE, else 1 */
+    const char *unit;             /* from EVENT_UPDATE, or NULL */
+    double scale;                 /* from EVENT_UPDATE, else 1 */
     uint32_t group_leader;        /* index of the leader, own index when alone or unknown */
     uint32_t damage;              /* PERFILE_DAMAGE_BAD_ATTR_SIZE when its size was impossible */
-    uint32_t ids_damage;          /* PERFILE_DAMAGE_BAD_IDS when its ids lie outside the file */
+    uint32_t ids_damage;          /* PERFILE_DAMAGE_BAD_IDS when its ids are outside the file */
     const perfile_layout *layout; /* how its records are decoded */
-    const perfile_cpu_map_data *cpus; /* processors of its PMU, of EVENT_UPDATE, or NULL */
+    const perfile_cpu_map_data *cpus; /* CPUs of its PMU, from EVENT_UPDATE, or NULL */
 };
 
-/* The parts of an attr that decide the layout of records, and what follows from them. */
+/* The parts of an attr that decide the layout of records, and values derived from them. */
 struct perfile_layout {
     uint64_t sample_type;        /* of the attr: bits of PERFILE_SAMPLE_… */
     uint64_t read_format;        /* of the attr: bits of PERFILE_FORMAT_… */

@@ -6,19 +6,20 @@
  *     perfile_status perfile_mmap2_decode(const perfile_record *r, perfile_mmap2 *out, size_t size,
  *                                         perfile_error *err);
  *
- * and likewise perfile_NAME_decode(const perfile_feature *, …) for every FEATURE row.  Members are
+ * and perfile_NAME_decode(const perfile_feature *, …) for every FEATURE row.  Members are
  * in the order of the table: a FIELD is an integer in native byte order, STR is text without its
  * NUL, BLOB bytes, WORDS an array read with perfile_word(), LIST a sequence of structs read with
- * perfile_NAME_next(), USE another struct inside.  A `has_…` member says whether the members under
- * it are there: absent and zero differ.  Members that are absent are zero.
+ * perfile_NAME_next(), USE another struct inside.  A `has_…` member is true if the
+ * members under it are present.  Absent members are zero, so check it to tell absent from zero.
  *
  * Decoded structs borrow: bytes, words and lists point into the record or feature and live as
  * long as its bytes.
  *
- * Decoders take `size`, sizeof *out at the caller: a newer library fills only that much.  After a
- * failure *out holds what was read before the place that could not be read.  They return
- * PERFILE_E_TRUNCATED or PERFILE_E_CORRUPT (perfile_error.damage says what) when the bytes do not
- * hold what they should, PERFILE_E_USAGE when the record is of another type. */
+ * Decoders take `size`, which is sizeof *out in the program: a newer library fills only that much.
+ * After a failure *out holds the members that were read before the error.  Decoders return
+ * PERFILE_E_TRUNCATED or PERFILE_E_CORRUPT if the bytes do not hold what they should
+ * (perfile_error.damage is the kind of damage), PERFILE_E_USAGE if the record is of another type.
+ */
 #ifndef PERFILE_RECORDS_H
 #define PERFILE_RECORDS_H
 
@@ -43,41 +44,42 @@ typedef struct perfile_words {
     bool swapped;       /* stored in the other byte order */
 } perfile_words;
 
-/* The i-th integer.  i must be below w->n. */
+/* Returns the i-th integer. i must be below w->n. */
 PERFILE_API uint64_t perfile_word(const perfile_words *w, size_t i);
 
 /* Copies min(w->n, n) integers to `out` and returns that number. */
 PERFILE_API size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n);
 
-/* `n` strings one after the other, as stored; or of a program: see perfile_strings_of(). */
+/* `n` strings one after the other, as stored, or made by a program: see perfile_strings_of(). */
 typedef struct perfile_strings {
     perfile_bytes bytes; /* as stored */
-    size_t n;            /* how many strings are left */
+    size_t n;            /* strings left */
     bool swapped;        /* stored in the other byte order */
     bool given;          /* bytes.ptr points at n perfile_bytes */
 } perfile_strings;
 
-/* Takes the first string off `s` (text without its NUL).  PERFILE_END after the last. */
+/* Removes the first string from `s` and stores it in *text, without its NUL.  Returns PERFILE_END
+ * after the last. */
 PERFILE_API perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text);
 
-/* `n` structs one after the other, as stored, or those of a program: see perfile_NAME_list().
- * The rest is for perfile_NAME_next(). */
+/* `n` structs one after the other, as stored, or made by a program: see perfile_NAME_list().  The
+ * other members are for perfile_NAME_next(). */
 typedef struct perfile_list {
-    perfile_bytes bytes;          /* all that are left */
-    uint64_t n;                   /* how many are left */
-    const perfile_layout *layout; /* of the event they belong to; NULL: they need none */
+    perfile_bytes bytes;          /* bytes of the structs left */
+    uint64_t n;                   /* structs left */
+    const perfile_layout *layout; /* of their event; NULL: they need none */
     uint32_t context;             /* of the record, as its decoder had it */
     uint16_t misc;                /* of the record */
     bool swapped;                 /* stored in the other byte order */
     bool old_build_id;            /* build id entries of the first perf, which have no pid */
     bool as_stored;               /* see perfile_open_options */
     uint8_t reserved0[3];
-    uint32_t given; /* not 0: bytes.ptr points at structs of that size, which a program made */
+    uint32_t given; /* not 0: bytes.ptr points at structs of this size, made by a program */
 } perfile_list;
 
-/* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type.
- * Members that later versions add take the place of reserved words and flags, so a struct that a
- * program fills is zeroed as a whole first. */
+/* The structs.  `present` of perfile_sample and perfile_sample_id holds bits of sample_type.  Later
+ * versions put new members in the place of reserved words and flags, so a program must zero a
+ * struct as a whole before it fills it. */
 /* clang-format off */
 /* BEGIN made of format/: structs */
 /* What an event counts and what its samples hold. */
@@ -1435,7 +1437,8 @@ typedef struct perfile_sp_init_map {
 /* clang-format on */
 
 /* One function for all types.  `type` is PERFILE_RECORD_…, PERFILE_FEATURE_… or PERFILE_LIST_…, and
- * `out` the struct of that type.  The functions of each type, which follow, check that it is. */
+ * `out` must be the struct of that type.  The functions for each type, further down, check this at
+ * compile time. */
 
 /* Decodes a record of perf or simpleperf, or a feature section. */
 PERFILE_API perfile_status perfile_decode(const perfile_record *record, uint32_t type, void *out,
@@ -1443,13 +1446,13 @@ PERFILE_API perfile_status perfile_decode(const perfile_record *record, uint32_t
 PERFILE_API perfile_status perfile_decode_feature(const perfile_feature *feature, uint32_t type,
                                                   void *out, size_t size, perfile_error *err);
 
-/* Takes the next struct off the front of a list.  PERFILE_END after the last; there is no other
- * message than the status. */
+/* Removes the first struct from a list and decodes it into *out.  Returns PERFILE_END after the
+ * last.  Errors have a status but no message. */
 PERFILE_API perfile_status perfile_next(perfile_list *list, uint32_t type, void *out, size_t size);
 
 /* Elements of lists. */
 enum {
-/* clang-format off */
+    /* clang-format off */
 /* BEGIN made of format/: lists */
     PERFILE_LIST_attr = 1,
     PERFILE_LIST_read_entry = 2,
@@ -1498,11 +1501,12 @@ enum {
     PERFILE_LIST_tracing_system = 1022,
     PERFILE_LIST_tracing_formats = 1023,
 /* END made of format/ */
-/* clang-format on */
+    /* clang-format on */
 };
 
 #ifndef PERFILE_DECLARATIONS
-/* `n` structs of `size` bytes, sizeof *items, as a list, which borrows them: for encoders. */
+/* Makes a list of `n` structs of `size` bytes (sizeof *items), for encoders.  The list borrows
+ * them. */
 static inline perfile_list perfile_list_of(const void *items, size_t n, size_t size)
 {
     perfile_list list;
@@ -2186,12 +2190,13 @@ static inline perfile_status perfile_sp_debug_decode(const perfile_record *recor
 /* clang-format on */
 #endif
 
-/* The trailer of a kernel record.  PERFILE_END when the record has none. */
+/* Decodes the trailer of a kernel record.  Returns PERFILE_END if the record has none. */
 PERFILE_API perfile_status perfile_sample_id_decode(const perfile_record *record,
                                                     perfile_sample_id *out, size_t size,
                                                     perfile_error *err);
 
-/* Decodes attr bytes that are not part of a capture; `swapped`: in the other byte order. */
+/* Decodes attr bytes that are not part of a capture.  `swapped`: they are in the other byte
+ * order. */
 PERFILE_API perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_attr *out,
                                                size_t size, perfile_error *err);
 

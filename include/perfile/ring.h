@@ -1,7 +1,7 @@
 /* The kernel's ring buffer, read from memory that the caller mapped.
  *
- * perf_event_open() and mmap() are the caller's business: the library is given the control page
- * and the data area, and so reads any memory of that shape, also where there is no Linux.
+ * The caller does perf_event_open() and mmap(), and passes the control page and the data area to
+ * the library.  So the library can read any memory of that layout, even on systems without Linux.
  *
  *     perfile_ring_options o = {.size = sizeof o, .page = map, .page_bytes = page_size};
  *     st = perfile_ring_find(map, map_bytes, page_size, &o.data, &err);
@@ -12,10 +12,9 @@
  *         …
  *     perfile_ring_release(ring, NULL);
  *
- * Nothing in the shared memory is believed: positions and sizes are compared with the data area
- * before they are used.  An impossible number is an error with a name, and reading continues
- * behind it.  Numbers are in this machine's byte order.
- */
+ * Nothing in the shared memory is believed: positions and sizes are checked against the data area
+ * before they are used.  An impossible number is an error with a name, and reading continues after
+ * it.  Numbers are in the byte order of this machine. */
 #ifndef PERFILE_RING_H
 #define PERFILE_RING_H
 
@@ -29,96 +28,100 @@ extern "C" {
 typedef struct perfile_ring perfile_ring;
 
 enum { /* perfile_ring_options.mode */
-       /* Mapped writable: the kernel keeps what was not released, drops new records when the buffer
-        * is full, and reports them with LOST. */
+       /* Mapped writable: the kernel keeps records until they are released.  If the buffer is full,
+        * it drops new records and reports them with LOST. */
        PERFILE_RING_FORWARD = 0,
-       /* Mapped read-only: the kernel goes round and never waits.  Records are copied, and looked
-        * at again after the copy.  The kernel announces what it wrote, not what it is about to
-        * write: only while the output is paused is the oldest record certainly whole. */
+       /* Mapped read-only: the kernel overwrites old records and never waits.  Records are copied,
+        * then checked again after the copy.  The kernel announces what it has written, not what it
+        * is about to write.  So the oldest record is certainly intact only while the output is
+        * paused. */
        PERFILE_RING_READ_ONLY = 1,
-       /* attr.write_backward: the last records before now.  See perfile_ring_snapshot(). */
+       /* attr.write_backward: the most recent records.  See perfile_ring_snapshot(). */
        PERFILE_RING_OVERWRITE = 2
 };
 
-/* Set `size`, `page`, `page_bytes` and `data`; zeros are the defaults.  The memory is the caller's
- * and must outlive the ring. */
+/* Set `size`, `page`, `page_bytes` and `data`; zeros are the defaults.  The caller owns the memory,
+ * which must outlive the ring. */
 typedef struct perfile_ring_options {
     size_t size;
     void *page;         /* control page; written only to move data_tail and aux_tail */
     size_t page_bytes;  /* at least PERFILE_RING_PAGE_BYTES; `page` is aligned to 8 bytes */
-    perfile_bytes data; /* a power of two of bytes, at least 8, aligned to 8 */
+    perfile_bytes data; /* a power of two bytes long, at least 8, aligned to 8 */
     perfile_bytes aux;  /* the AUX area, likewise, or nothing */
     uint32_t mode;      /* PERFILE_RING_… */
-    bool aux_overwrite; /* the AUX area is mapped read-only: no aux_tail is kept */
+    bool aux_overwrite; /* the AUX area is mapped read-only: aux_tail is not updated */
     /* For perfile_record.session, so that samples and trailers can be decoded; may be NULL. */
     const perfile_session *session;
     uint64_t reserved[8];
 } perfile_ring_options;
 
-enum { PERFILE_RING_PAGE_BYTES = 1088 /* of a control page that mean something */ };
+enum { PERFILE_RING_PAGE_BYTES = 1088 /* bytes of a control page that are used */ };
 
-/* Finds the data area in one mapping of control page and data: where the page says it is, or, with
- * kernels before 4.1, which do not say, behind the first `page_size` bytes up to the end.
- * PERFILE_E_CORRUPT (bad-size, out-of-bounds): the page says what cannot be. */
+/* Finds the data area in one mapping of control page and data.  The page states where it is.
+ * Kernels before 4.1 do not state it: then it is everything after the first `page_size` bytes.
+ * PERFILE_E_CORRUPT (bad-size, out-of-bounds): the page states something impossible. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_find(const void *mapping, size_t bytes,
                                                               size_t page_size, perfile_bytes *data,
                                                               perfile_error *err);
 
-/* A ring over `o`'s memory.  Reading begins at data_tail, where the reader before stopped;
- * read-only at the first record, or at data_head when that is overwritten already.
- * PERFILE_E_USAGE: a pointer, size or mode that cannot be; PERFILE_E_NOMEM. */
+/* Makes a ring of the memory in `o`.  Reading begins at data_tail, where the previous reader
+ * stopped; a read-only ring begins at the first record, or at data_head if the first is already
+ * overwritten.
+ * PERFILE_E_USAGE: an impossible pointer, size or mode.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_open(const perfile_ring_options *o,
                                                               perfile_ring **ring,
                                                               perfile_error *err);
-/* Releases nothing to the kernel.  NULL is fine. */
+/* Closes the ring, without releasing anything to the kernel.  `ring` may be NULL. */
 PERFILE_API void perfile_ring_close(perfile_ring *ring);
 
-/* Fetches the next record.  PERFILE_END: there is none now; ask again later.
+/* Fetches the next record.  PERFILE_END: there is none now; try again later.
  *
- * The struct is valid until the next call on `ring`, its bytes until perfile_ring_release() (also
- * those of a record that wraps, which are in a copy); read-only both until the next call.
- * `offset` is the position in bytes since the buffer was made.
+ * The struct is valid until the next call on `ring`, its bytes until perfile_ring_release().  This
+ * also holds for a record that wraps, which is copied.  In read-only mode both are valid until the
+ * next call.  `offset` is the position in bytes since the buffer was made.
  *
- * PERFILE_E_CORRUPT: err.damage is OVERRUN when the writer is further ahead than the data area is
- * long, BAD_SIZE when data_head or the size of a record cannot be; err.offset is the position. All
- * that was there is lost and counted; the next call goes on at data_head.  In overwrite mode it
- * ends the snapshot. */
+ * PERFILE_E_CORRUPT: err.damage is OVERRUN if the writer is ahead by more than the length of the
+ * data area, BAD_SIZE if data_head or the size of a record is impossible; err.offset is the
+ * position.  Everything unread is lost and counted, and the next call continues at data_head.  In
+ * overwrite mode the snapshot ends. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_next(perfile_ring *ring,
                                                               const perfile_record **r,
                                                               perfile_error *err);
 
-/* All bytes that are there now, unparsed, in two spans: spans[1] continues at the start of the data
- * area and is empty when nothing wraps.  For a writer: no byte is copied.  The bytes count as
- * read and are valid until perfile_ring_release().  PERFILE_END and errors are those of
- * perfile_ring_next(), but for sizes of records, which are not looked at. */
+/* Yields all bytes that are available now, unparsed, in two spans. spans[1] continues at the start
+ * of the data area, and is empty if nothing wraps.  No byte is copied, so a writer can use the
+ * bytes directly.  They count as read and are valid until perfile_ring_release().  PERFILE_END and
+ * errors are those of perfile_ring_next(), except that record sizes are not checked. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_take(perfile_ring *ring,
                                                               perfile_bytes spans[2],
                                                               perfile_error *err);
 
-/* Gives what was read back to the kernel (data_tail).  Records and spans handed out so far end
- * here.  Where no tail is kept nothing is given back, but the answer matters: PERFILE_E_CORRUPT
- * with OVERRUN when the kernel overwrote what was handed out since the last release. */
+/* Releases everything read so far to the kernel (data_tail).  Records and spans returned earlier
+ * are no longer valid.  In modes without a tail nothing is released, but the result matters:
+ * PERFILE_E_CORRUPT with OVERRUN if the kernel has overwritten bytes that were returned since the
+ * last release. */
 PERFILE_API perfile_status perfile_ring_release(perfile_ring *ring, perfile_error *err);
 
-/* Overwrite mode: looks at data_head and makes the records that are there now the ones that next()
- * and take() give, the newest first, the one that is partly overwritten left out.  Pause the
- * output (PERF_EVENT_IOC_PAUSE_OUTPUT) from before this call to after perfile_ring_release().
- * `only_new`: only what was written since the last snapshot.
- * Fails as perfile_ring_next() does; PERFILE_E_USAGE in other modes. */
+/* Takes a snapshot in overwrite mode: reads data_head, and perfile_ring_next() and
+ * perfile_ring_take() then yield the records that are there now.  The newest comes first; a record
+ * that is partly overwritten is omitted.  Pause the output (PERF_EVENT_IOC_PAUSE_OUTPUT) from
+ * before this call until after perfile_ring_release().  `only_new`: only records written since the
+ * last snapshot.  Fails as perfile_ring_next() does; PERFILE_E_USAGE in other modes. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_snapshot(perfile_ring *ring, bool only_new,
                                                                   perfile_error *err);
 
-/* What a ring has handed out, and what was lost. */
+/* Counts of the records a ring has returned, and of those lost. */
 typedef struct perfile_ring_summary {
-    uint64_t records;    /* handed out by next() */
-    uint64_t bytes;      /* handed out by next() and take() */
+    uint64_t records;    /* returned by next() */
+    uint64_t bytes;      /* returned by next() and take() */
     uint64_t wrapped;    /* records that were copied because they wrap */
-    uint64_t overruns;   /* times that the writer was too far ahead */
-    uint64_t damages;    /* times that a position or size was impossible */
-    uint64_t lost_bytes; /* passed over because of both */
-    /* What the kernel says in LOST and LOST_SAMPLES records that next() handed out. */
+    uint64_t overruns;   /* number of times the writer was too far ahead */
+    uint64_t damages;    /* number of impossible positions and sizes */
+    uint64_t lost_bytes; /* bytes skipped because of both */
+    /* Losses that the kernel reported in LOST and LOST_SAMPLES records returned by
+     * perfile_ring_next(). */
     uint64_t lost_records;
-    uint64_t lost_samples; /* the same, of LOST_SAMPLES */
+    uint64_t lost_samples; /* from LOST_SAMPLES records */
     uint64_t reserved[8];
 } perfile_ring_summary;
 
@@ -131,69 +134,71 @@ PERFILE_API void perfile_ring_get_summary(const perfile_ring *ring, perfile_ring
 /* Set `size`, `rings`, `n_rings`, and `session` unless the first ring has one. */
 typedef struct perfile_ring_stream_options {
     size_t size;
-    perfile_ring *const *rings;          /* one for each processor, say; the array is copied */
-    size_t n_rings;                      /* items of `rings` */
-    const perfile_session *session;      /* NULL: that of the first ring.  The stream has a copy */
+    perfile_ring *const *rings; /* for example one per CPU; the array is copied */
+    size_t n_rings;             /* items of `rings` */
+    const perfile_session
+        *session; /* NULL: the session of the first ring.  The stream makes a copy */
     const perfile_open_options *options; /* NULL: defaults.  See on_damage below */
     const char *name;                    /* for messages, copied; may be NULL */
-    /* Called when all rings are empty, with a place for an error.  PERFILE_OK: look again (after
-     * poll(2), say); PERFILE_END: the stream ends; a negative status: it fails with that.  NULL:
-     * the stream ends when all rings were read once. */
+    /* Called when all rings are empty; err is never NULL.  PERFILE_OK: read the rings again (for
+     * example after poll(2)).  PERFILE_END: the stream ends.  A negative status: the stream fails
+     * with it.  NULL: the stream ends after all rings were read once. */
     perfile_status (*wait)(void *user, perfile_error *err);
     void *user;
     uint64_t reserved[6];
 } perfile_ring_stream_options;
 
 /* Makes a stream of the records in the rings.  It reads one ring after the other, each until it is
- * empty or has given as many bytes as its buffer holds.  Records of one ring are in order; put
- * perfile_sort() on the stream for one order by time.  In overwrite mode the stream has what the
- * last perfile_ring_snapshot() found.
+ * empty or has yielded as many bytes as its buffer holds.  Records of one ring are in order; put
+ * perfile_sort() on the stream to order all of them by time.  In overwrite mode the stream has the
+ * records of the last perfile_ring_snapshot().
  *
- * Without `wait` the stream ends when all rings were read, and an end is final.  For what is
- * written later make another stream: the rings remember their positions.
+ * Without `wait` the stream ends when all rings were read, and its end is final.  To read later
+ * records make another stream: the rings remember their positions.
  *
- * The rings stay the caller's and must outlive the stream.  While it is read, call no other
- * function on them (next, take, release, snapshot).  Records are valid until the next call on the
- * stream.  The stream releases what it has yielded to the kernel, some of it at a time and all of
- * it before PERFILE_END.  A stream closed before its end releases nothing: call
- * perfile_ring_release().  What it had taken from a ring but not yielded by then is lost.
+ * The caller keeps the rings, which must outlive the stream.  While the stream is read, call no
+ * other function on them (next, take, release, snapshot).  Records are valid until the next call on
+ * the stream.  The stream releases what it has yielded to the kernel in steps, and all of it before
+ * PERFILE_END.  A stream that is closed before its end releases nothing: call
+ * perfile_ring_release().  What it had taken from a ring but not yet yielded is lost.
  *
- * A ring that was overrun, or whose page has an impossible number, is damage of the stream: with
- * options->on_damage RESYNC reading continues behind it, otherwise the stream ends there.
+ * A ring that was overrun, or a page with an impossible number, is damage of the stream.  With
+ * options->on_damage RESYNC reading continues after it, otherwise the stream ends there.
  * perfile_ring_get_summary() counts what was lost.
  *
- * PERFILE_E_USAGE: no rings, no session, one that is in the other byte order, a `size` that is 0;
- * and as perfile_stream_callback(). */
+ * PERFILE_E_USAGE: no rings, no session, a session in the other byte order, or a `size` that is 0.
+ * Other errors are those of perfile_stream_callback(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_stream(
     const perfile_ring_stream_options *options, perfile_stream **stream, perfile_error *err);
 
 /* The AUX area. */
 
-/* What was written there since the last call, in two pieces as with perfile_ring_take(); *offset
- * (may be NULL) is its position, as AUX records count.  PERFILE_END: nothing.
- * PERFILE_E_CORRUPT with OVERRUN as above.  PERFILE_E_USAGE with `aux_overwrite`: nobody knows
- * there how often the writer went round. */
+/* Yields what was written to the AUX area since the last call, in two pieces like
+ * perfile_ring_take().  *offset (may be NULL) becomes its position, counted as in AUX records.
+ * PERFILE_END: nothing new.  PERFILE_E_CORRUPT with OVERRUN as above.  PERFILE_E_USAGE with
+ * `aux_overwrite`: there it is unknown how often the writer has wrapped. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_aux_take(perfile_ring *ring,
                                                                   perfile_bytes spans[2],
                                                                   uint64_t *offset,
                                                                   perfile_error *err);
 
-/* What an AUX record announces (aux_offset and aux_size of perfile_aux).  What is in front of its
- * end counts as read.  PERFILE_END: not there yet; the kernel announces before it moves aux_head,
- * so ask again.  PERFILE_E_CORRUPT with OUT_OF_BOUNDS: the area does not hold it (any more). */
+/* Yields the bytes that an AUX record announces (aux_offset and aux_size of perfile_aux).  All
+ * bytes up to their end count as read.  PERFILE_END: they are not there yet; the kernel writes the
+ * record before it moves aux_head, so try again.  PERFILE_E_CORRUPT with OUT_OF_BOUNDS: the area
+ * does not hold them, or no longer. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_aux_range(perfile_ring *ring,
                                                                    uint64_t offset, uint64_t size,
                                                                    perfile_bytes spans[2],
                                                                    perfile_error *err);
 
-/* The whole area, oldest byte first: from aux_head to the end, from the start to aux_head.  Where
- * the writer has not been round yet the first bytes are what was there before: zeros.  For
- * `aux_overwrite`, else PERFILE_E_USAGE. */
+/* Yields the whole AUX area, oldest byte first: from aux_head to the end, then from the start to
+ * aux_head.  If the writer has not wrapped yet, the first bytes are the initial content: zeros.
+ * Only with `aux_overwrite`, else PERFILE_E_USAGE. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_aux_snapshot(perfile_ring *ring,
                                                                       perfile_bytes spans[2],
                                                                       perfile_error *err);
 
-/* Gives what was read back to the kernel (aux_tail); with `aux_overwrite` nothing. */
+/* Releases what was read to the kernel (aux_tail).  Does nothing with `aux_overwrite`. */
 PERFILE_API void perfile_ring_aux_release(perfile_ring *ring);
 
 /* The numbers of the control page. */
@@ -216,7 +221,7 @@ typedef struct perfile_ring_page {
     uint64_t time_enabled;   /* ns that the event was enabled */
     uint64_t time_running;   /* ns that it ran */
     uint64_t capabilities;   /* as stored.  Kernels before 3.12 set bit 0 for either of rdpmc and
-                                time, so that it says nothing; it is never looked at */
+                                time, so it is ambiguous and never used */
     uint16_t pmc_width;      /* bits of the counter */
     uint16_t time_shift;     /* time: cycles to ns, as the kernel's perf_event_mmap_page says */
     uint32_t time_mult;      /* the same */
@@ -227,38 +232,40 @@ typedef struct perfile_ring_page {
     uint64_t reserved[4];
 } perfile_ring_page;
 
-/* Reads the numbers of one moment into the first `size` bytes of *out.  PERFILE_E_USAGE: `page` is
- * no such memory; PERFILE_E_CORRUPT: the page was being changed for longer than can be. */
+/* Reads a consistent set of the numbers into the first `size` bytes of *out.  PERFILE_E_USAGE:
+ * `page` is not such memory.  PERFILE_E_CORRUPT: the page was being changed for longer than is
+ * possible. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_read(const void *page, size_t bytes,
                                                                    perfile_ring_page *out,
                                                                    size_t size, perfile_error *err);
 
-/* Whether the page is still what *p was read from: ask after the counter or the clock was read,
- * and begin again when it is not. */
+/* Returns true if the page has not changed since *p was read.  Call it after reading the counter or
+ * the clock; if it returns false, begin again. */
 PERFILE_API bool perfile_ring_page_unchanged(const void *page, const perfile_ring_page *p);
 
-/* The conversion of perfile_clock, for perfile_clock_time() and perfile_clock_cycles(); the rest of
- * *clock is 0.  PERFILE_E_UNSUPPORTED: user_time or user_time_zero is missing. */
+/* Fills the conversion in *clock, for perfile_clock_time() and perfile_clock_cycles().  The other
+ * members become 0.  PERFILE_E_UNSUPPORTED: user_time or user_time_zero is missing. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_clock(const perfile_ring_page *p,
                                                                     perfile_clock *clock,
                                                                     perfile_error *err);
 
-/* With user_time: the ns from the moment of the page to the hardware clock value `cycles`, to be
- * added to time_enabled and, when `index` is not 0, to time_running.  PERFILE_E_UNSUPPORTED without
+/* Computes the ns between the moment of the page and the hardware clock value `cycles`.  Add them
+ * to time_enabled and, if `index` is not 0, to time_running.  PERFILE_E_UNSUPPORTED: there is no
  * user_time. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_delta(const perfile_ring_page *p,
                                                                     uint64_t cycles,
                                                                     uint64_t *delta,
                                                                     perfile_error *err);
 
-/* The count, `pmc` being what the instruction rdpmc(index - 1) gave; without a counter (index 0)
- * `pmc` does not matter.  PERFILE_E_UNSUPPORTED: on a counter, but without user_rdpmc. */
+/* Computes the count.  `pmc` is the result of the instruction rdpmc(index - 1); it is ignored if
+ * the event is on no counter (index 0).  PERFILE_E_UNSUPPORTED: on a counter, but without
+ * user_rdpmc. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_count(const perfile_ring_page *p,
                                                                     uint64_t pmc, uint64_t *count,
                                                                     perfile_error *err);
 
-/* `count` as it would be had the event run all the time: count * enabled / running, exact, modulo
- * 2^64.  False when `running` is 0: there is no such number. */
+/* Scales `count` to the time enabled: count * enabled / running, exact, modulo 2^64.  Returns false
+ * if `running` is 0. */
 PERFILE_API bool perfile_ring_scale(uint64_t count, uint64_t enabled, uint64_t running,
                                     uint64_t *scaled);
 

@@ -1,8 +1,8 @@
-/* What a capture says about itself: events, features, clock, hosts.
+/* The facts of a capture: events, features, clock, hosts.
  *
- * The session grows while the stream is read and never shrinks: facts come from the container at
- * open, and from records (HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE …) as they pass.  Pointers it
- * gives out live as long as the stream. */
+ * The session grows while the stream is read and never shrinks.  Facts come from the container when
+ * it is opened, and from records (HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE …) when they are read.
+ * Pointers that it returns are valid as long as the stream. */
 #ifndef PERFILE_SESSION_H
 #define PERFILE_SESSION_H
 
@@ -19,46 +19,47 @@ struct perfile_feature {
     uint16_t flags;        /* PERFILE_REC_SWAPPED */
     uint64_t offset;       /* as declared: of the section, or of the record it came in */
     uint64_t size;         /* as declared */
-    perfile_bytes payload; /* what is there of it; nothing when out of bounds or not in memory */
+    perfile_bytes payload; /* the bytes present; empty when out of bounds or not in memory */
     uint32_t damage;       /* PERFILE_DAMAGE_OUT_OF_BOUNDS …, 0 */
     uint32_t reserved;
     const perfile_session *session; /* of the stream */
 };
 
-/* A counter that grows with every fact that is added or changed: compare it before using facts that
- * were cached. */
+/* Returns a counter that grows with every fact that is added or changed.  Compare it before using
+ * cached facts. */
 PERFILE_API uint64_t perfile_session_generation(const perfile_session *s);
 
-/* The byte order in which the capture is stored: PERFILE_BYTE_ORDER_LITTLE or _BIG; and whether
- * this is the other one than this machine's, so that numbers are byte-swapped when they are
- * decoded. */
+/* Return the byte order of the capture, PERFILE_BYTE_ORDER_LITTLE or _BIG, and whether it differs
+ * from the byte order of this machine, so that numbers are byte-swapped when decoded. */
 PERFILE_API uint32_t perfile_session_byte_order(const perfile_session *s);
 PERFILE_API bool perfile_session_swapped(const perfile_session *s);
 
-/* How many events are known by now; in a pipe more may come. */
+/* Returns the number of events known so far.  In a pipe more may come. */
 PERFILE_API uint32_t perfile_session_n_events(const perfile_session *s);
-/* NULL when there is no such event. */
+/* Return an event by index or id, or NULL if there is no such event. */
 PERFILE_API const perfile_event *perfile_session_event(const perfile_session *s, uint32_t index);
 PERFILE_API const perfile_event *perfile_session_event_by_id(const perfile_session *s, uint64_t id);
 
-/* One of the counters that an event was opened as, by its id: what ID_INDEX records say. */
+/* One of the counters that an event was opened as, identified by its id.  ID_INDEX records describe
+ * them. */
 typedef struct perfile_instance {
     uint64_t id;          /* as samples have it */
     uint64_t buffer;      /* its ring buffer */
-    uint64_t cpu;         /* where it counts; UINT64_MAX: on any processor */
-    uint64_t tid;         /* whom it counts; UINT64_MAX: any thread */
-    uint64_t machine_pid; /* process of the virtual machine it is from, 0: the host */
-    uint64_t vcpu;        /* of that */
+    uint64_t cpu;         /* CPU it counts on; UINT64_MAX: any */
+    uint64_t tid;         /* thread it counts; UINT64_MAX: any */
+    uint64_t machine_pid; /* process of its virtual machine; 0: the host */
+    uint64_t vcpu;        /* virtual CPU of that machine */
 } perfile_instance;
-/* False when nothing was said of that id (yet); of several words the first counts. */
+/* Returns false if nothing is known about that id (yet).  If several records describe it, the first
+ * counts. */
 PERFILE_API bool perfile_session_instance(const perfile_session *s, uint64_t id,
                                           perfile_instance *out, size_t size);
 
-/* Features in ascending order of number; one that came several times keeps its first. */
+/* Features in ascending order of number.  If one occurs several times, the first is kept. */
 PERFILE_API uint32_t perfile_session_n_features(const perfile_session *s);
 PERFILE_API const perfile_feature *perfile_session_feature_at(const perfile_session *s,
                                                               uint32_t position);
-/* By number; NULL when the capture does not have it (yet). */
+/* Returns a feature by number, or NULL if the capture does not have it (yet). */
 PERFILE_API const perfile_feature *perfile_session_feature(const perfile_session *s,
                                                            uint32_t number);
 
@@ -85,7 +86,7 @@ PERFILE_API uint32_t perfile_session_n_build_ids(const perfile_session *s);
 PERFILE_API const perfile_build_id *perfile_session_build_id(const perfile_session *s,
                                                              uint32_t position);
 
-/* Facts in words, NULL when not known. */
+/* Facts as text; NULL when not known. */
 enum {
     PERFILE_FACT_HOSTNAME = 0,
     PERFILE_FACT_OSRELEASE = 1,
@@ -98,26 +99,26 @@ enum {
 };
 PERFILE_API const char *perfile_session_fact(const perfile_session *s, unsigned fact);
 
-/* Processors available when recorded, 0 when not known. */
+/* Returns the number of CPUs available when recorded, 0 when not known. */
 PERFILE_API uint32_t perfile_session_n_cpus(const perfile_session *s);
 
 /* The clock of the time fields. */
 typedef struct perfile_clock {
-    bool known;          /* use_clockid was set: clockid is true */
-    bool has_wall;       /* wall_ns and clock_ns are true (feature CLOCK_DATA fits the clock) */
-    bool has_conversion; /* shift, mult, zero … are true (TIME_CONV) */
+    bool known;    /* use_clockid was set: `clockid` is valid */
+    bool has_wall; /* `wall_ns` and `clock_ns` are valid (feature CLOCK_DATA fits the clock) */
+    bool has_conversion; /* `shift`, `mult`, `zero` … are valid (TIME_CONV) */
     int32_t clockid;     /* POSIX clock */
     uint64_t wall_ns;    /* wall clock when the session clock showed clock_ns */
     uint64_t clock_ns;   /* session clock at that moment, ns */
     uint64_t shift, mult, zero, cycles, mask; /* format/records.def, TIME_CONV */
-    bool is_short; /* the counter is shorter than 64 bits: cycles and mask count */
+    bool is_short; /* the counter is shorter than 64 bits: use `cycles` and `mask` */
     uint64_t reserved[4];
 } perfile_clock;
 PERFILE_API void perfile_session_clock(const perfile_session *s, perfile_clock *clock);
 
-/* Between the hardware clock (TSC and the like) and the session clock, with a clock that
- * has_conversion; both modulo 2^64.  PERFILE_E_UNSUPPORTED: it has none; PERFILE_E_CORRUPT: a shift
- * above 32, a mult above 2^32 - 1 or, for cycles, of 0. */
+/* Convert between the hardware clock (TSC and the like) and the session clock, modulo 2^64.  The
+ * clock must have has_conversion.  PERFILE_E_UNSUPPORTED: it does not; PERFILE_E_CORRUPT: a shift
+ * above 32, a mult above 2^32 - 1, or for cycles a mult of 0. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_clock_time(const perfile_clock *clock,
                                                                uint64_t cycles, uint64_t *time,
                                                                perfile_error *err);
@@ -125,10 +126,11 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_clock_cycles(const perfile_c
                                                                  uint64_t time, uint64_t *cycles,
                                                                  perfile_error *err);
 
-/* Wall clock, ns since 1970, of a time of the session clock; false when not known. */
+/* Converts a time of the session clock to the wall clock, in ns since 1970.  Returns false when not
+ * known. */
 PERFILE_API bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall);
 
-/* The name of a PMU, attr.type being its number (PMU_MAPPINGS); NULL when unknown. */
+/* Returns the name of the PMU with this attr.type number (PMU_MAPPINGS); NULL when unknown. */
 PERFILE_API const char *perfile_session_pmu_name(const perfile_session *s, uint32_t pmu_type);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* Where bytes come from.
  *
- * A source answers one question: which bytes are there at this offset?  Regular files are mapped,
- * so that records are views of the file itself, unless they are read once from front to back;
- * everything else is read through one window. */
+ * A source answers one question: which bytes are at this offset? Regular files are mapped, so that
+ * records are views of the file itself, unless they are read sequentially
+ * (PERFILE_SOURCE_SEQUENTIAL).  Everything else is read through one window. */
 #ifndef PERFILE_SOURCE_H
 #define PERFILE_SOURCE_H
 
@@ -24,7 +24,7 @@ enum {
      * attrs and features are views of a mapping.  Records are valid until the next call, as those
      * of a pipe are.  The files of a directory are mapped. */
     PERFILE_SOURCE_SEQUENTIAL = 1 << 1,
-    /* Of an archive: find the chunks one by one, although there is an index. */
+    /* For an archive: find the chunks one by one, even if there is an index. */
     PERFILE_SOURCE_NO_INDEX = 1 << 2
 };
 
@@ -32,16 +32,16 @@ enum {
 typedef struct perfile_source_options {
     size_t size;
     uint32_t flags;   /* PERFILE_SOURCE_… */
-    uint32_t capture; /* of an archive with several: which, from 1 on; 0: the only one */
+    uint32_t capture; /* which capture of an archive that has several, from 1; 0: the only one */
     const perfile_limits *limits; /* NULL: defaults; copied */
     uint64_t reserved[3];
 } perfile_source_options;
 
-/* Bytes by callback.  `read` fills up to `len` bytes at `buf` and returns how many, 0 at the end,
- * or a negative errno.  `seek` (may be NULL: then the source is a stream) makes `offset` the place
- * of the next read and returns 0 or a negative errno; `total` is the length in bytes when `seek`
- * is there.  `close` may be NULL.  Every error is final, -EINTR too: a callback that a signal
- * interrupts and that wants to go on tries again itself. */
+/* A source made of callbacks.  `read` fills up to `len` bytes at `buf` and returns how many, 0 at
+ * the end, or a negative errno.  `seek` sets the offset of the next read and returns 0 or a
+ * negative errno; it may be NULL, then the source is a stream.  `total` is the length in bytes and
+ * is used only with `seek`.  `close` may be NULL.  Every error is final, even -EINTR: a callback
+ * that is interrupted by a signal must retry by itself. */
 typedef struct perfile_source_callbacks {
     size_t size;
     void *user;
@@ -58,15 +58,15 @@ PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_source_path(const char *path, const perfile_source_options *options,
                     perfile_source **source, perfile_error *err);
 
-/* Opens several files as if they were in one directory, for captures that are one: their names
- * without folders tell the driver what they are, and must differ.  Each is opened when the driver
- * asks for it. */
+/* Opens several files that form one capture, as if they were in one directory.  Their names without
+ * folders tell the driver what they are, and must differ.  Each is opened when the driver needs
+ * it. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_source_files(const char *const *paths, size_t n, const perfile_source_options *options,
                      perfile_source **source, perfile_error *err);
 
-/* Reads from `fd`, which stays the caller's and must stay open.  A regular file is read from its
- * beginning, whatever the file position; `name` is for messages. */
+/* Reads from `fd`, which the caller keeps and must keep open.  A regular file is read from its
+ * beginning, whatever the file position.  `name` is for messages. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_fd(int fd, const char *name,
                                                               const perfile_source_options *options,
                                                               perfile_source **source,
@@ -78,29 +78,31 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_memory(perfile_bytes 
                                                                   perfile_source **source,
                                                                   perfile_error *err);
 
-/* Reads what `callbacks`, which are copied, give; `name` is for messages.  On failure `close` is
- * not called.  PERFILE_E_USAGE: there is no `read`. */
+/* Reads from `callbacks`, which are copied.  `name` is for messages.  On failure `close` is not
+ * called.  PERFILE_E_USAGE: there is no `read`. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_callback(
     const perfile_source_callbacks *callbacks, const char *name,
     const perfile_source_options *options, perfile_source **source, perfile_error *err);
 
-/* The name given or the path, for messages.  Valid until the source is closed. */
+/* Returns the name or path of the source, for messages.  Valid until the source is closed. */
 PERFILE_API const char *perfile_source_name(const perfile_source *source);
 
-/* True if the source is a directory, whose files are opened by the driver that knows it. */
+/* Returns true if the source is a directory.  The driver for its format opens its files. */
 PERFILE_API bool perfile_source_is_directory(const perfile_source *source);
 
-/* True for names that files with records have in the directory of a capture: data, data.0 … of
+/* Returns true for names of files with records in the directory of a capture: data, data.0 … of
  * perf, PREFIX.ITERATION.TRACE.cpuperf of Fuchsia. */
 PERFILE_API bool perfile_is_record_file(const char *name);
 
-/* True for names that files without records have, from the directory of a capture on:
- * kcore_dir/kallsyms, kcore and modules of `perf record --kcore`, the same in kcore_dir__PID.  They
- * belong to the capture: they are copied where the output is a directory or an archive of one, and
- * kallsyms names functions of the kernel.  All other files are neither read nor copied. */
+/* Returns true for names, relative to the directory of a capture, of files without records:
+ * kallsyms, kcore and modules in kcore_dir, as perf record writes them when asked to copy kcore,
+ * and the same in kcore_dir__PID.  They belong to the capture: they are copied if the output is a
+ * directory or an archive of one, and kallsyms names functions of the kernel.  All other files are
+ * neither read nor copied. */
 PERFILE_API bool perfile_is_companion_file(const char *name);
 
-/* Releases the source.  NULL is fine.  A stream that was opened on it owns it already. */
+/* Releases the source, which may be NULL.  Do not call it for a source that a stream was opened on:
+ * the stream owns that. */
 PERFILE_API void perfile_source_close(perfile_source *source);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Writing captures: facts and records in, a file, a pipe or a directory out.
+/* Writes captures: takes facts and records, and makes a file, a pipe or a directory of them.
  *
  *     perfile_writer_options o = {.size = sizeof o};
  *     st = perfile_writer_create("out.data", &o, &w, &err);
@@ -8,15 +8,15 @@
  *     st = perfile_writer_finish(w, &err);
  *     perfile_writer_close(w);
  *
- * Nothing stands under the final name before perfile_writer_finish() succeeds, except where
- * `progressive` asks for it.  What the form cannot hold is refused at the call that asks for it,
- * and the capture is as it was before that call.  A write that fails returns PERFILE_E_IO with
- * errno; every later call returns the same, and no half-written file is left.
+ * Nothing appears under the final name before perfile_writer_finish() succeeds, unless
+ * `progressive` is set.  A call that asks for something the form cannot store fails and leaves the
+ * capture unchanged.  A failed write returns PERFILE_E_IO with errno; every later call returns the
+ * same, and no half-written file remains.
  *
- * There are two ways to give facts and records: as they are stored (bytes of another capture, of
- * the kernel), copied as they are, in the byte order of the capture; and as structs (records.h), in
- * native numbers, from which the encoders of encode.h make the bytes.  What depends on places
- * (sections, feature table, index of AUX traces) the writer makes itself. */
+ * Facts and records can be passed in two ways.  As stored bytes (of another capture, or of the
+ * kernel) they are copied unchanged and must be in the byte order of the capture.  As structs
+ * (records.h) in native numbers they are encoded by the functions of encode.h.  The writer itself
+ * makes everything that depends on offsets: sections, feature table, index of AUX traces. */
 #ifndef PERFILE_WRITER_H
 #define PERFILE_WRITER_H
 
@@ -28,118 +28,123 @@
 extern "C" {
 #endif
 
-/* Where a capture is written to: perfile_writer_create(). */
+/* A capture that is being written. */
 typedef struct perfile_writer perfile_writer;
 
-/* What a capture can be written as: what `--to` takes. */
+/* A kind of output that a capture can be written as. */
 typedef struct perfile_output {
     const char *name;   /* "perf.data", "pipe", "dir", … */
-    const char *alias;  /* another one, or NULL */
-    const char *doc;    /* what it is, in a few words */
+    const char *alias;  /* second name, or NULL */
+    const char *doc;    /* a short description */
     const char *format; /* perfile_writer_options.format */
     uint32_t form;      /* PERFILE_FORM_… */
-    bool directory;     /* it needs a sink of perfile_sink_directory() */
-    bool archive; /* it needs a sink of perfile_archive_sink(), and keeps the form of the input */
+    bool directory;     /* needs a sink of perfile_sink_directory() */
+    bool archive;       /* needs a sink of perfile_archive_sink(); keeps the input form */
 } perfile_output;
 
-/* The outputs of all formats, those of perf.data first; NULL behind the last. */
+/* Returns the outputs of all formats by position, those of perf.data first, and NULL after the
+ * last. */
 PERFILE_API const perfile_output *perfile_output_at(size_t position);
 
-enum {                                /* perfile_writer_options.compress_level, beside levels */
-       PERFILE_COMPRESS_AS_READ = -1, /* a file that perfile_copy() writes is compressed if the
-                                       * capture that it copies has the feature COMPRESSED, with
-                                       * the level that is there; else, and in all other forms,
-                                       * nothing is (perf 6.1 cannot read compressed pipes) */
+enum { /* perfile_writer_options.compress_level, besides levels */
+       PERFILE_COMPRESS_AS_READ =
+           -1, /* for perfile_copy(): compress a file if the input has the feature COMPRESSED, with
+                  the level stated there.  Otherwise, and in all other forms, do not compress
+                  (perf 6.1 cannot read compressed pipes) */
        PERFILE_COMPRESS_NONE = -2
 };
 
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_writer_options {
     size_t size;
-    uint32_t form;       /* PERFILE_FORM_FILE (also 0) or PERFILE_FORM_PIPE */
-    uint32_t attr_size;  /* bytes of every attr, as the perf that shall read it knows them: a
-                            multiple of 8 from 64 to 4096, see format/versions.def; 0: as given (a
-                            file: as the longest).  An event with bytes after that is refused */
-    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the capture: bytes are given in it, structs are
-                            encoded in it; 0: this machine's */
+    uint32_t form;      /* PERFILE_FORM_FILE (also 0) or PERFILE_FORM_PIPE */
+    uint32_t attr_size; /* bytes of every attr, as known to the perf that shall read the capture: a
+                           multiple of 8 from 64 to 4096, see format/versions.def. 0: as passed (in
+                           a file: the largest of them).  An event with attr bytes that would be cut
+                           off is refused */
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the capture: stored bytes must be in it, structs
+                            are encoded in it. 0: the byte order of this machine */
     bool compressed2;    /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */
     bool progressive;    /* for live recordings: see perfile_writer_open() */
     bool directory;      /* perfile_writer_create(): a directory, see perfile_sink_directory() */
-    bool as_stored;      /* perfile_writer_event() accepts events whose records a reader cannot
-                            distinguish: for copies of captures that have such events */
-    int32_t compress_level; /* zstd, 1 to 22: records of the kernel are compressed; 0: none;
-                             * PERFILE_COMPRESS_… */
+    bool as_stored;      /* perfile_writer_event() accepts events even if a reader cannot tell their
+                            records apart: for copies of captures with such events */
+    int32_t compress_level; /* zstd level 1 to 22: compress records of the kernel; 0: do not
+                               compress; or PERFILE_COMPRESS_… */
     uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
-    /* The perf that shall read it, "6.1" or "perf-6.1" (perfile_check_version_at() has them all);
-     * NULL: any.  Decides attr_size unless that is given, and what a pipe may have: features that
-     * this perf does not know are refused, and the list of features ends as it expects.  What it
-     * has no records for (compression) and directories that it cannot open are refused. */
+    /* The version of perf that shall read the capture, "6.1" or "perf-6.1"
+     * (perfile_check_version_at() lists them); NULL: any.  It sets attr_size if that is 0.  In a
+     * pipe, features that this perf does not know are refused, and the list of features ends the
+     * way it expects.  Compression that it has no records for and directories that it cannot open
+     * are refused. */
     const char *target;
     const char *format; /* perfile_container.format of a capture: "perf.data" (also NULL), … */
     uint64_t reserved[4];
 } perfile_writer_options;
 
-/* Begins a capture on `sink` (a path, "-", a descriptor, memory, callbacks, a directory), which
- * stays the caller's and must outlive the writer.
+/* Begins a capture on `sink` (a path, "-", a descriptor, memory, callbacks, a directory).  The
+ * caller keeps the sink; it must outlive the writer.
  *
- * With `progressive` the file appears under its name with the first record, and has by then a
- * header that says all but the size of the data (0) and the features; names of events are
- * EVENT_UPDATE records as well.  perfile_writer_round() flushes all that is buffered.  A
- * process that is killed leaves a file that perfile opens, with all records up to the last round at
- * least; so do a failed write and perfile_writer_close() without finish.  perfile_writer_abort()
- * removes the file.
+ * With `progressive` the file appears under its name with the first record.  Its header is then
+ * complete except for the size of the data (0) and the features.  Event names are written as
+ * EVENT_UPDATE records, too. perfile_writer_round() flushes everything that is buffered.  If the
+ * process is killed, the file can be opened by perfile and has all records at least up to the last
+ * round.  The same holds after a failed write and after perfile_writer_close() without finish.
+ * perfile_writer_abort() removes the file.
  *
- * PERFILE_E_USAGE when the form is FILE and the sink cannot go back to its header (a pipe, a
- * terminal): write to a file, or the form PIPE; when the options do not go together. */
+ * PERFILE_E_USAGE: the options contradict each other, or the form is FILE and the sink cannot seek
+ * back to the header (a pipe, a terminal); then write to a file, or use the form PIPE. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
                     perfile_writer **writer, perfile_error *err);
 
-/* The same with a sink of its own for `path` or "-". */
+/* Like perfile_writer_open(), with a sink that the writer opens for `path` or "-" and owns. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_writer_create(const char *path, const perfile_writer_options *options,
                       perfile_writer **writer, perfile_error *err);
 
-/* Events.  All come before the first record of the kernel; in the form FILE before the first record
- * of any kind. */
+/* Events.  All must be added before the first record of the kernel; in the form FILE before the
+ * first record of any kind. */
 
-/* An event to be written.  Set `size` and `attr`; everything is copied. */
+/* An event to be written.  Set `size` and `attr`.  Everything is copied. */
 typedef struct perfile_new_event {
     size_t size;
-    const perfile_attr *attr; /* attr->size 0: 64, or as many bytes as its members need */
-    size_t attr_struct;       /* sizeof(perfile_attr) at the caller; 0: that of the library */
-    const uint64_t *ids;      /* native; NULL with one event only */
+    const perfile_attr *attr; /* if attr->size is 0: 64 bytes, or as many as its members need */
+    size_t attr_struct;       /* sizeof(perfile_attr) in the program; 0: in the library */
+    const uint64_t *ids;      /* native; NULL is allowed if there is only one event */
     size_t n_ids;             /* items of `ids` */
-    const char *name;         /* "cycles:u"; NULL: what perf calls such an event */
+    const char *name;         /* "cycles:u"; NULL: the name that perf would use */
     const char *unit;         /* of its counts; may be NULL */
-    double scale;             /* factor of its counts; 0: none is said */
+    double scale;             /* factor of its counts; 0: none */
     uint64_t reserved[4];
 } perfile_new_event;
 
-/* Adds an event; *index (may be NULL) is its number, from 0.
- * PERFILE_E_USAGE with a sentence when a reader could not find the event of a record: several
- * events need ids of their own, IDENTIFIER or ID at the same place in all sample_types, the same
- * sample_id_all, and the ids of counters (read_format ID) where samples have READ.  This is not
- * checked when feature STAT was set before: records of `perf stat` name their event otherwise.
- * PERFILE_E_LIMIT when a pipe cannot hold so many ids. */
+/* Adds an event.  *index (may be NULL) becomes its number, counted from 0.
+ * PERFILE_E_USAGE, with a sentence: a reader could not find the event of a record.  Several events
+ * need distinct ids, IDENTIFIER or ID at the same position in all sample_types, the same
+ * sample_id_all, and the ids of counters (read_format ID) if samples have READ.  This is not
+ * checked if feature STAT was set before, because records of `perf stat` identify their event in
+ * another way.
+ * PERFILE_E_LIMIT: a pipe cannot hold so many ids. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_add_event(perfile_writer *w,
                                                                      const perfile_new_event *event,
                                                                      uint32_t *index,
                                                                      perfile_error *err);
 
-/* Adds an event of another capture: an attr and its ids as stored (`ids` may be NULL).  Refused
- * like those of perfile_writer_add_event(), unless options.as_stored was set.  In the form FILE all
- * attrs get the size of the greatest, as perf wants it; what is added is zero.  In the form PIPE it
- * is a HEADER_ATTR record. */
+/* Adds an event of another capture: an attr and its ids as stored (`ids` may be NULL).  Fails as
+ * perfile_writer_add_event() does, unless options.as_stored is set.  In the form FILE all attrs are
+ * padded with zeros to the size of the largest, as perf requires.  In the form PIPE the event
+ * becomes a HEADER_ATTR record. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event(perfile_writer *w,
                                                                  perfile_bytes attr,
                                                                  const perfile_words *ids,
                                                                  perfile_error *err);
 
-/* What event `index` is called, the unit of its counts, and their factor.  Names are in EVENT_DESC
- * (unless that feature is given as bytes), in the form PIPE and with `progressive` in an
- * EVENT_UPDATE record; unit and factor always are.  PERFILE_E_USAGE: no such event, or one that
- * records cannot name because it has no id while there are several. */
+/* Set the name of event `index`, the unit of its counts, and their factor.  Names are stored in
+ * EVENT_DESC, unless that feature is passed as bytes; in the form PIPE and with `progressive` they
+ * are in an EVENT_UPDATE record.  Unit and factor are always in EVENT_UPDATE records.
+ * PERFILE_E_USAGE: there is no such event, or there are several and this one has no id, so that
+ * records cannot refer to it. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_name(perfile_writer *w,
                                                                       uint32_t index,
                                                                       const char *name,
@@ -152,8 +157,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_scale(perfile_w
                                                                        uint32_t index, double scale,
                                                                        perfile_error *err);
 
-/* Adds an entry of the event_types section, which perf up to 3.11 wrote.  Form FILE only: in the
- * form PIPE it is a record, perfile_writer_put_header_event_type(). */
+/* Adds an entry to the event_types section, which perf up to 3.11 wrote.  Form FILE only.  In the
+ * form PIPE it is a record: perfile_writer_put_header_event_type(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_type(perfile_writer *w,
                                                                       uint64_t event_id,
                                                                       perfile_bytes name,
@@ -161,31 +166,32 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_type(perfile_wr
 
 /* Features. */
 
-/* Sets the payload of a feature section, copied; the last one counts.
+/* Sets the payload of a feature section.  The payload is copied.  A later call replaces it.
  *
- * Form FILE: at any time.  The index of AUX traces (AUXTRACE), DIR_FORMAT of a directory and
- * COMPRESSED of what the writer compresses are made by the writer: what is given is passed over.
+ * Form FILE: allowed at any time.  The writer itself makes the index of AUX traces (AUXTRACE),
+ * DIR_FORMAT of a directory, and COMPRESSED if it compresses; payloads for these are ignored.
  *
- * Form PIPE: a HEADER_FEATURE record; TRACING_DATA a HEADER_TRACING_DATA record, BUILD_ID a
- * HEADER_BUILD_ID record for each file.  Before the first record of the kernel, but for BUILD_ID,
- * which may come later.  Behind those that were set before the first record stands the end of the
- * list.  Every perf has another number for it, and refuses others: it is that of `target`; without
- * one that of the perf which VERSION names; else 32, which perf 5.14 and newer take.
- * PERFILE_E_LIMIT: more than the 65,519 bytes that a record holds; PERFILE_E_USAGE: it has no
- * meaning in a pipe (AUXTRACE, DIR_FORMAT). */
+ * Form PIPE: the feature becomes a HEADER_FEATURE record.  TRACING_DATA becomes a
+ * HEADER_TRACING_DATA record, and BUILD_ID a HEADER_BUILD_ID record for each file.  Features must
+ * be set before the first record of the kernel, except BUILD_ID.  The features that were set before
+ * the first record are followed by an end marker of the list.  Each version of perf uses another
+ * number for this marker and refuses all others.  The writer takes the number of `target`; without
+ * a target, the number of the perf named in VERSION; else 32, which perf 5.14 and newer accept.
+ * PERFILE_E_LIMIT: the payload is longer than the 65,519 bytes that a record holds.
+ * PERFILE_E_USAGE: the feature has no meaning in a pipe (AUXTRACE, DIR_FORMAT). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_feature(perfile_writer *w,
                                                                    uint32_t number,
                                                                    perfile_bytes payload,
                                                                    perfile_error *err);
 
-/* Sets one of those that are a line of text: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID. */
+/* Sets a feature that is a line of text: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC or CPUID. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer *w, uint32_t number,
                                                                 const char *text,
                                                                 perfile_error *err);
 
-/* Sets a feature from `in`, the struct of PERFILE_FEATURE_…, of `size` bytes: sizeof *in.
- * CPU_TOPOLOGY needs NRCPUS to be set before, for the number of CPUs.
- * perfile_writer_set_hostname() … do that for one type each. */
+/* Sets a feature from `in`, the struct of PERFILE_FEATURE_…; `size` is sizeof *in.  CPU_TOPOLOGY
+ * needs the number of CPUs: set NRCPUS first. perfile_writer_set_hostname() … do this for one type
+ * each. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set(perfile_writer *w, uint32_t type,
                                                                const void *in, size_t size,
                                                                perfile_error *err);
@@ -401,12 +407,13 @@ PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_init_map(per
 /* clang-format on */
 #endif
 
-/* Records as they are stored. */
+/* Records as stored. */
 
-/* Writes a record as it is stored, with the bytes behind it if they are in memory; if they are not,
- * perfile_writer_extra() has to follow until all r->extra.len bytes are there.  In a directory
- * r->part says to which file it goes: 0 is `data`, k is `data.(k-1)`.
- * PERFILE_E_LIMIT: the record is longer than the 65,535 bytes that its size can say. */
+/* Writes a record as stored, and the bytes that follow it if they are in memory.  If they are not,
+ * call perfile_writer_extra() until all r->extra.len bytes are written.  In a directory r->part
+ * selects the file: 0 is `data`, k is `data.(k-1)`.
+ * PERFILE_E_LIMIT: the record is longer than 65,535 bytes, the most that its size field can
+ * hold. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put(perfile_writer *w,
                                                                const perfile_record *r,
                                                                perfile_error *err);
@@ -414,51 +421,51 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_extra(perfile_writer 
                                                                  perfile_bytes piece,
                                                                  perfile_error *err);
 
-/* The same for `n` records of one run (perfile_stream_next_run()).  When one is refused, those in
- * front of it are written. */
+/* Writes `n` records of one run (perfile_stream_next_run()), like perfile_writer_put().  If a
+ * record is refused, the records before it have been written. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_run(perfile_writer *w,
                                                                    const perfile_record *first,
                                                                    size_t n, perfile_error *err);
 
-/* Writes whole records of the kernel out of its ring buffer, in two pieces where it goes round:
- * what perfile_ring_take() gives.  In a directory `part` says to which file, else it is 0.
- * PERFILE_E_CORRUPT: the bytes are no records of the kernel, err->offset says where; nothing of
- * them is written. */
+/* Writes complete records of the kernel from its ring buffer.  They are in two pieces if they wrap,
+ * as from perfile_ring_take().  In a directory `part` selects the file, otherwise it is 0.
+ * PERFILE_E_CORRUPT: the bytes are not records of the kernel; err->offset is the position.  Nothing
+ * is written then. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_spans(perfile_writer *w,
                                                                      const perfile_bytes spans[2],
                                                                      uint32_t part,
                                                                      perfile_error *err);
 
-/* Writes a FINISHED_ROUND record: every buffer was read once more.  With `progressive` everything
- * buffered is flushed. */
+/* Writes a FINISHED_ROUND record: every ring buffer was read once more.  With `progressive` it also
+ * flushes everything buffered. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_round(perfile_writer *w,
                                                                  perfile_error *err);
 
 /* Records from structs. */
 
-/* The event of a record and the values of its trailer.  Set `size`.  NULL instead of it means event
- * 0, `synthesized`, misc 0. */
+/* The event of a record and the values of its trailer.  Set `size`.  NULL instead of this struct
+ * means event 0, `synthesized`, misc 0. */
 typedef struct perfile_put_options {
     size_t size;
-    uint32_t event;   /* number: its layout and its ids count */
+    uint32_t event;   /* number of the event; gives layout and ids */
     uint16_t misc;    /* of the header: PERFILE_MISC_… */
-    bool synthesized; /* about something that existed before the recording: the trailer is all
+    bool synthesized; /* describes something that existed before the recording: the trailer is all
                          zeros, as perf writes it */
     uint8_t reserved0;
     uint32_t part;          /* of a directory, as perfile_record.part */
     uint32_t pid, tid, cpu; /* of the trailer */
     uint64_t time;          /* ns of the session clock */
-    uint64_t id;            /* 0: the first of the event */
-    uint64_t stream_id;     /* 0: the id */
+    uint64_t id;            /* 0: the first id of the event */
+    uint64_t stream_id;     /* 0: the same as `id` */
     uint64_t reserved[4];
 } perfile_put_options;
 
-/* Encodes `in`, the struct of PERFILE_RECORD_…, of `size` bytes (sizeof *in), with the trailer that
- * the event's layout has, and writes it.  A sample has no trailer; if its `present` is 0 it gets
- * all fields that its event's layout has; if `id` and `identifier` are 0 they become the event's id.
- * After AUXTRACE and HEADER_TRACING_DATA the bytes they announce must follow by
+/* Encodes `in`, the struct of PERFILE_RECORD_…, and writes the record; `size` is sizeof *in.  The
+ * trailer is as in the layout of the event.  A sample has no trailer; if its `present` is 0, it
+ * gets all fields of the layout of its event; if `id` and `identifier` are 0, both become the id of
+ * the event.  After AUXTRACE and HEADER_TRACING_DATA, write the bytes that they announce with
  * perfile_writer_extra().  Errors are those of encode.h and perfile_writer_put().
- * perfile_writer_put_comm() … do that for one type each. */
+ * perfile_writer_put_comm() … do this for one type each. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_writer_put_struct(perfile_writer *w, uint32_t type, const void *in, size_t size,
                           const perfile_put_options *how, perfile_error *err);
@@ -746,20 +753,21 @@ PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_debug(perfil
 
 /* The end. */
 
-/* Bytes of records so far, as they stand in the capture. */
+/* Returns the number of bytes of records written so far, as stored in the capture. */
 PERFILE_API uint64_t perfile_writer_bytes(const perfile_writer *w);
 
-/* Writes what follows the records and the header, and finishes the sink: the file appears under its
- * name.  Only closing is left after that.  Calling it again is fine. */
+/* Writes the parts that follow the records, then the header, and finishes the sink: the file
+ * appears under its name.  After that the writer can only be closed.  Calling it again is
+ * allowed. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_finish(perfile_writer *w,
                                                                   perfile_error *err);
 
-/* Gives the capture up: removes what was written, also what `progressive` shows already.  Only
- * closing is left after that.  After perfile_writer_finish() it does nothing. */
+/* Discards the capture: removes everything written, even if `progressive` has made it visible.
+ * After that the writer can only be closed.  Does nothing after perfile_writer_finish(). */
 PERFILE_API void perfile_writer_abort(perfile_writer *w);
 
 /* Releases the writer, and the sink if perfile_writer_create() made it.  Without
- * perfile_writer_finish() nothing has appeared.  NULL is fine. */
+ * perfile_writer_finish() no file appears, unless the writer is `progressive`.  `w` may be NULL. */
 PERFILE_API void perfile_writer_close(perfile_writer *w);
 
 #ifdef __cplusplus
