@@ -250,8 +250,7 @@ enum { /* perfile_check_options.flags */
 };
 
 enum { /* perfile_finding.flags */
-       /* The record (or feature) cannot be decoded.  A record has at most one finding with this
-        * flag. */
+       /* The record (or feature) cannot be decoded.  It has exactly one finding with this flag. */
        PERFILE_FINDING_UNDECODABLE = 1 << 0
 };
 
@@ -267,11 +266,10 @@ typedef struct perfile_finding {
     uint32_t type;    /* record type; UINT32_MAX if about none */
     uint32_t feature; /* feature number; UINT32_MAX if about none */
     uint64_t offset;  /* in the file, for an inner record of its envelope; or PERFILE_NO_OFFSET */
-    uint64_t
-        stream_offset;   /* of an inner record, in the decompressed stream; or PERFILE_NO_OFFSET */
-    uint64_t sequence;   /* of the record; PERFILE_NO_SEQUENCE if about none */
-    const char *field;   /* static: "sample.callchain", or NULL */
-    const char *message; /* what was found and what was expected */
+    uint64_t stream_offset; /* inner record: in the decompressed stream; or PERFILE_NO_OFFSET */
+    uint64_t sequence;      /* of the record; PERFILE_NO_SEQUENCE if about none */
+    const char *field;      /* static: "sample.callchain", or NULL */
+    const char *message;    /* what was found and what was expected */
 } perfile_finding;
 
 /* What to check, and the callback for findings.  Set `size`; zeros are the defaults. */
@@ -282,8 +280,7 @@ typedef struct perfile_check_options {
     void *user;
     const char *only;   /* rules such as "V-302,V-4", an id or the beginning of ids; NULL: all */
     const char *ignore; /* rules to leave out, in the same form; NULL: none */
-    uint32_t
-        severity;  /* findings of lower severity are neither reported nor counted; 0: no minimum */
+    uint32_t severity;  /* findings below it are not reported or counted; 0: no minimum */
     uint32_t most; /* maximum findings to report per rule and severity, more are only counted; 0: no
                     * maximum */
     uint32_t flags; /* PERFILE_CHECK_… */
@@ -323,7 +320,7 @@ PERFILE_API void perfile_check_get_summary(const perfile_stream *check, unsigned
  * the last. */
 PERFILE_API const char *perfile_check_version_at(size_t position);
 
-enum { /* what `perf report` of a version does with a capture, the worst last */
+enum { /* what `perf report --stats` of a version does with a capture, worst last */
        PERFILE_VERDICT_READS = 0,  /* opens it and reads all records */
        PERFILE_VERDICT_LOSES = 1,  /* opens it, but loses records or fields */
        PERFILE_VERDICT_STOPS = 2,  /* opens it, but stops before its end */
