@@ -15,8 +15,8 @@
  *   time 0, count as older than the selected time.
  * - Side-band of the system and of the recording (mappings of the kernel, KSYMBOL, CGROUP,
  *   ID_INDEX, FINISHED_ROUND …): kept; side-band of the kernel only up to the end of the selected
- *   time.  A FINISHED_ROUND is dropped if records before it were dropped, and none was kept since
- *   the last kept FINISHED_ROUND.
+ *   time.  A FINISHED_ROUND is dropped if records were dropped, and none was kept, since the last
+ *   kept FINISHED_ROUND.
  * - Facts that are needed to read the rest (HEADER_ATTR, HEADER_FEATURE …): kept.
  * - Losses (LOST, LOST_SAMPLES, THROTTLE, UNTHROTTLE): selected by time and CPU only.
  * - AUXTRACE: selected by CPU and thread, if it belongs to one.
