@@ -84,9 +84,8 @@ PERFILE_API size_t perfile_struct_size(const perfile_struct *of);
  * native byte order, for TEXT and BLOB a perfile_bytes, for WORDS a perfile_words, for STRINGS a
  * perfile_strings, for LIST a perfile_list, for STRUCT the struct `of` itself. */
 typedef struct perfile_member {
-    const char
-        *name; /* name in C and JSON; members of a FLAT struct belong to the struct around it */
-    const char *doc;          /* what it is, in a few words */
+    const char *name; /* in C and JSON; members of a FLAT struct belong to the outer struct */
+    const char *doc;  /* what it is, in a few words */
     const perfile_struct *of; /* type of a STRUCT, or of the elements of a LIST; else NULL */
     uint32_t type;            /* PERFILE_STORED_… */
     uint32_t element;         /* of WORDS: PERFILE_STORED_U16 … */
