@@ -250,7 +250,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_capture_source(perfi
 
 /* A column of a chunk. */
 typedef struct perfile_archive_column {
-    uint64_t stored;   /* bytes in the archive; a share of what is compressed together */
+    uint64_t stored;   /* bytes in the archive; of columns compressed together: its share */
     uint64_t decoded;  /* bytes of the records that it decodes to */
     uint64_t values;   /* number of values in it */
     uint32_t type;     /* record type; UINT32_MAX: headers and order of all records, which are not a
@@ -301,7 +301,7 @@ typedef struct perfile_archive_repaired {
     uint64_t lost_bytes;  /* bytes of the captures that are lost, as far as known */
     uint64_t gap_bytes;   /* bytes of the old archive that are in no chunk */
     uint32_t chunks;      /* copied */
-    uint32_t chunks_lost; /* left out: their payload is damaged, or there twice */
+    uint32_t chunks_lost; /* omitted: their payload is damaged, or present twice */
     uint32_t metas_lost;  /* copied without their damaged metadata */
     uint32_t gaps;        /* ranges of the old archive that are in no chunk */
     bool damaged;         /* something was lost, or the old archive was not finished */

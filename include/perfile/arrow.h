@@ -45,7 +45,7 @@ struct ArrowSchema {
     int64_t flags;                  /* ARROW_FLAG_… */
     int64_t n_children;             /* number of members of the type */
     struct ArrowSchema **children;  /* their types */
-    struct ArrowSchema *dictionary; /* type of the values that the numbers index; NULL: no index */
+    struct ArrowSchema *dictionary; /* type of the what the numbers index; NULL: they are values */
     void (*release)(struct ArrowSchema *); /* frees it, and sets this to NULL */
     void *private_data;                    /* the producer's */
 };
@@ -59,7 +59,7 @@ struct ArrowArray {
     int64_t n_children;                   /* number of members of the type */
     const void **buffers;                 /* validity bits, then values; or offsets before these */
     struct ArrowArray **children;         /* values of the members */
-    struct ArrowArray *dictionary;        /* values that the numbers index; NULL: no index */
+    struct ArrowArray *dictionary;        /* what the numbers index; NULL: they are values */
     void (*release)(struct ArrowArray *); /* frees it, and sets this to NULL */
     void *private_data;                   /* the producer's */
 };

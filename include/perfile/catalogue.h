@@ -42,7 +42,7 @@ typedef struct perfile_record_type {
     uint32_t number;   /* perfile_record.type */
     uint32_t family;   /* PERFILE_FAMILY_… */
     const char *name;  /* "MMAP2" */
-    const char *doc;   /* what it is, in a few words */
+    const char *doc;   /* description, in a few words */
     const char *since; /* first perf version that knows it, "3.12"; NULL: none, or other family */
     const perfile_struct *decoded; /* what perfile_record_decode() fills */
     uint64_t reserved[4];
@@ -58,7 +58,7 @@ typedef struct perfile_feature_type {
     uint32_t number; /* PERFILE_FEATURE_… */
     uint32_t reserved0;
     const char *name;              /* "HOSTNAME" */
-    const char *doc;               /* what it is, in a few words */
+    const char *doc;               /* description, in a few words */
     const perfile_struct *decoded; /* what perfile_feature_decode() fills */
     uint64_t reserved[4];
 } perfile_feature_type;
@@ -85,7 +85,7 @@ PERFILE_API size_t perfile_struct_size(const perfile_struct *of);
  * perfile_strings, for LIST a perfile_list, for STRUCT the struct `of` itself. */
 typedef struct perfile_member {
     const char *name; /* in C and JSON; members of a FLAT struct belong to the outer struct */
-    const char *doc;  /* what it is, in a few words */
+    const char *doc;  /* description, in a few words */
     const perfile_struct *of; /* type of a STRUCT, or of the elements of a LIST; else NULL */
     uint32_t type;            /* PERFILE_STORED_… */
     uint32_t element;         /* of WORDS: PERFILE_STORED_U16 … */

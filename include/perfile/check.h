@@ -266,7 +266,7 @@ typedef struct perfile_finding {
     uint32_t type;    /* record type; UINT32_MAX if about none */
     uint32_t feature; /* feature number; UINT32_MAX if about none */
     uint64_t offset;  /* in the file, for an inner record of its envelope; or PERFILE_NO_OFFSET */
-    uint64_t stream_offset; /* inner record: in the decompressed stream; or PERFILE_NO_OFFSET */
+    uint64_t stream_offset; /* of an inner record: in the decompressed stream; PERFILE_NO_OFFSET */
     uint64_t sequence;      /* of the record; PERFILE_NO_SEQUENCE if about none */
     const char *field;      /* static: "sample.callchain", or NULL */
     const char *message;    /* what was found and what was expected */
@@ -275,12 +275,11 @@ typedef struct perfile_finding {
 /* What to check, and the callback for findings.  Set `size`; zeros are the defaults. */
 typedef struct perfile_check_options {
     size_t size;
-    void (*finding)(void *user,
-                    const perfile_finding *finding); /* NULL: findings are only counted */
+    void (*finding)(void *user, const perfile_finding *finding); /* NULL: only counted */
     void *user;
     const char *only;   /* rules such as "V-302,V-4", an id or the beginning of ids; NULL: all */
     const char *ignore; /* rules to leave out, in the same form; NULL: none */
-    uint32_t severity;  /* findings below it are not reported or counted; 0: no minimum */
+    uint32_t severity;  /* findings below it are ignored; 0: no minimum */
     uint32_t most; /* maximum findings to report per rule and severity, more are only counted; 0: no
                     * maximum */
     uint32_t flags; /* PERFILE_CHECK_… */

@@ -57,18 +57,15 @@ enum {                            /* perfile_emit_options.flags */
         * its features.  The two lines before these, which say when the file was written, must come
         * from the caller, who knows that time. */
        PERFILE_SCRIPT_HEADER = 1 << 17,
-       PERFILE_SCRIPT_SHOW_INFO =
-           1 << 18 /* -I: all features, in full; for a pipe also without HEADER */
+       PERFILE_SCRIPT_SHOW_INFO = 1 << 18 /* -I: all features in full; pipes: also without HEADER */
 };
 
-enum {                                  /* perfile_export_options.flags */
-       PERFILE_EXPORT_PERIODS = 1 << 0, /* weights are sums of periods, not numbers of samples */
-       PERFILE_EXPORT_NO_LABELS =
-           1 << 1, /* `per` is empty on purpose: samples are not separated by any key */
+enum {                                    /* perfile_export_options.flags */
+       PERFILE_EXPORT_PERIODS = 1 << 0,   /* weights are sums of periods, not numbers of samples */
+       PERFILE_EXPORT_NO_LABELS = 1 << 1, /* `per` is empty on purpose: no keys */
        PERFILE_EXPORT_MARK_KERNEL = 1 << 2, /* names of frames of the kernel end with _[k] */
-       PERFILE_EXPORT_MARK_JIT =
-           1 << 3, /* names of frames in run-time generated code end with _[j] */
-       PERFILE_EXPORT_NO_UNWIND = 1 << 4, /* copies of user stacks are not unwound */
+       PERFILE_EXPORT_MARK_JIT = 1 << 3,    /* names of frames of generated code end with _[j] */
+       PERFILE_EXPORT_NO_UNWIND = 1 << 4,   /* copies of user stacks are not unwound */
        PERFILE_EXPORT_INLINE = 1 << 5, /* functions that the compiler inlined get their own frames,
                                         * see perfile_symbols_source() */
        PERFILE_EXPORT_MARK_INLINE = 1 << 6, /* names of such frames end with _[i] */

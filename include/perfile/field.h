@@ -129,9 +129,8 @@ enum {
 /* perfile_field.flags */
 enum {
     PERFILE_FIELD_CALC = 1 << 0, /* computed, not stored: has no offset */
-    PERFILE_FIELD_FLAT =
-        1 << 1,                /* a STRUCT with fields that count as part of the layout around it */
-    PERFILE_FIELD_PAD = 1 << 2 /* padding: walked only with PERFILE_WALK_PADDING */
+    PERFILE_FIELD_FLAT = 1 << 1, /* a STRUCT with fields that belong to the outer layout */
+    PERFILE_FIELD_PAD = 1 << 2   /* padding: walked only with PERFILE_WALK_PADDING */
 };
 
 /* One part of a word: a bit, or a number of `width` bits at `shift` (as numbered in a
@@ -193,7 +192,7 @@ typedef struct perfile_visitor {
     void (*end)(void *user, const perfile_field *field);
 } perfile_visitor;
 
-enum { /* what is walked */
+enum { /* options of a walk */
        PERFILE_WALK_ALL = 0,
        /* Only fields that the contract of `dump --format jsonl` names; other parts come as BLOB
         * fields called "data". */

@@ -174,7 +174,7 @@ typedef struct perfile_filter_capture_options {
     size_t size;
     uint32_t form;      /* PERFILE_FORM_FILE or PIPE; 0: that of the input */
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC, SALVAGE or FAIL */
-    uint64_t drop;      /* bits of sample_type whose fields are dropped: see perfile_target() */
+    uint64_t drop;      /* bits of sample_type for fields to drop: see perfile_target() */
     const char *from;   /* as in perfile_open_options */
     const perfile_limits *limits;                       /* NULL: the defaults */
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */

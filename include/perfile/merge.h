@@ -44,15 +44,13 @@ typedef struct perfile_merge_input {
     uint64_t reserved[4];
 } perfile_merge_input;
 
-enum {                                     /* perfile_merge_options.flags */
-       PERFILE_MERGE_JOIN_EVENTS = 1 << 0, /* equal attr and name: one event */
-       PERFILE_MERGE_MAP_PIDS = 1 << 1,    /* processes of other hosts get other numbers */
-       PERFILE_MERGE_HOST_COMM = 1
-                                 << 2, /* names in COMM records become host:name if hosts differ */
+enum {                                          /* perfile_merge_options.flags */
+       PERFILE_MERGE_JOIN_EVENTS = 1 << 0,      /* equal attr and name: one event */
+       PERFILE_MERGE_MAP_PIDS = 1 << 1,         /* processes of other hosts get other numbers */
+       PERFILE_MERGE_HOST_COMM = 1 << 2,        /* COMM becomes host:name if hosts differ */
        PERFILE_MERGE_DROP_CONFLICTING = 1 << 3, /* drop conflicting data instead of refusing */
-       PERFILE_MERGE_ALIGN_START =
-           1 << 4, /* shift inputs so that their first samples have the same time */
-       PERFILE_MERGE_FAIL_ON_DAMAGE = 1 << 5 /* the stream fails where an input is damaged */
+       PERFILE_MERGE_ALIGN_START = 1 << 4,      /* shift inputs to the same first sample time */
+       PERFILE_MERGE_FAIL_ON_DAMAGE = 1 << 5    /* the stream fails where an input is damaged */
 };
 
 /* With MAP_PIDS the pid or tid of host h (from 0) becomes its own value plus h times this number,

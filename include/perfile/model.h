@@ -43,8 +43,8 @@ typedef struct perfile_thread {
 
 /* The threads of one pid.  If a pid is reused, each use is a separate process. */
 typedef struct perfile_process {
-    uint32_t pid, ppid;  /* its number and that of its parent */
-    uint64_t start, end; /* as those of a thread */
+    uint32_t pid, ppid;  /* its number, and its parent's */
+    uint64_t start, end; /* as in perfile_thread */
     const char *comm;    /* of its main thread */
     uint32_t n_threads;  /* threads that were seen */
     uint64_t reserved[2];

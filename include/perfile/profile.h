@@ -83,9 +83,8 @@ enum {                                     /* perfile_profile_options.flags */
 /* What to count.  Set `size`; zeros are the defaults.  Texts are copied. */
 typedef struct perfile_profile_options {
     size_t size;
-    uint32_t flags; /* PERFILE_PROFILE_… */
-    uint8_t
-        per[12]; /* PERFILE_PER_…, each at most once, ended by 0; empty: all samples are one row */
+    uint32_t flags;  /* PERFILE_PROFILE_… */
+    uint8_t per[12]; /* PERFILE_PER_…, each once, ended by 0; empty: all samples are one row */
     /* How function names are looked up.  Copies of user stacks are then unwound, too.  Borrowed
      * until the profile is finished.  NULL: no names and no unwinding. */
     const perfile_symbols_options *symbols;
@@ -202,8 +201,7 @@ typedef struct perfile_profile_summary {
      * are then of the others.  All other members cover all captures. */
     uint64_t before_samples;
     uint64_t before_period; /* likewise */
-    uint64_t
-        idle; /* with PERFILE_PROFILE_TIMES: ns for which CPUs were idle, summed over all CPUs */
+    uint64_t idle; /* with PERFILE_PROFILE_TIMES: ns for which CPUs were idle, of all CPUs */
 } perfile_profile_summary;
 
 /* A profile: adds up samples. */
@@ -268,7 +266,7 @@ enum {                                /* perfile_tree_options.flags */
 typedef struct perfile_tree_options {
     size_t size;
     uint32_t flags;       /* PERFILE_TREE_… */
-    uint32_t least;       /* millionths of all samples: nodes with a smaller share are left out */
+    uint32_t least;       /* millionths of all samples: nodes with a smaller share are omitted */
     uint32_t depth;       /* maximum depth of nodes; 0: 64; at most 1024 */
     uint32_t width;       /* maximum children of a node, the largest ones; 0: all */
     const uint64_t *rows; /* numbers of the rows that get a tree */
@@ -283,7 +281,7 @@ typedef struct perfile_profile_node {
                        * less by one */
     uint32_t below;   /* number of its children */
     bool named;       /* `symbol` is a function */
-    bool cut;         /* some of its descendants are left out */
+    bool cut;         /* some of its descendants are omitted */
     uint16_t cpumode; /* CPU mode of the code, as in perfile_profile_row */
     uint64_t samples; /* callers: samples taken in the row's function; callees: samples taken in
                        * this one */

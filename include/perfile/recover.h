@@ -14,8 +14,7 @@ extern "C" {
 
 /* The record before or after a gap. */
 typedef struct perfile_gap_side {
-    bool there; /* false: there is no record on this side, the gap is at the beginning or end of its
-                 * file */
+    bool there;      /* false: no record on this side, the gap is at an end of its file */
     uint8_t family;  /* PERFILE_FAMILY_… */
     uint32_t type;   /* PERFILE_RECORD_… */
     uint64_t offset; /* in the file; for a record inside compressed ones: of its envelope */
@@ -36,7 +35,7 @@ typedef struct perfile_gap {
     perfile_gap_side before, after; /* the records around it */
 } perfile_gap;
 
-/* A remark that is not about a gap: a guess that was made, or a feature that was left out. */
+/* A remark that is not about a gap: a guess that was made, or a feature that was omitted. */
 typedef struct perfile_recover_note {
     uint32_t feature; /* UINT32_MAX: not about a feature */
     uint32_t damage;  /* 0: nothing was lost */
@@ -70,8 +69,8 @@ typedef struct perfile_recover_summary {
     uint64_t lost;          /* bytes of the input that are in gaps */
     uint64_t missing;       /* bytes of records that the header declares and the input lacks */
     uint64_t features;      /* feature sections kept or rebuilt … */
-    uint64_t features_lost; /* … and left out because they are damaged */
-    uint64_t first_time, last_time; /* of the samples kept; PERFILE_NO_TIME when there is none */
+    uint64_t features_lost; /* … and omitted because they are damaged */
+    uint64_t first_time, last_time; /* of the samples kept; PERFILE_NO_TIME if there are none */
     uint32_t events;                /* in the new capture */
     uint32_t form;                  /* of the new capture: that of the input */
     bool unterminated;              /* the recording was not finished */

@@ -81,9 +81,9 @@ typedef struct perfile_sort_summary {
     uint64_t out_of_order;   /* records of the input that are earlier than the one before them */
     uint64_t rounds_dropped; /* FINISHED_ROUND records of the input */
     uint64_t rounds;         /* FINISHED_ROUND records that were made */
-    uint64_t envelopes;      /* compressed records dropped, whose content was yielded */
+    uint64_t envelopes;      /* compressed records that were replaced by their content */
     uint64_t temporary;      /* bytes written to temporary files */
-    uint64_t timed;          /* records read whose time is not 0 */
+    uint64_t timed;          /* records read with a time other than 0 */
     uint64_t timed_samples;  /* samples among them */
     uint64_t first_sample;   /* least time of those samples; UINT64_MAX without any */
     uint64_t last_sample;    /* greatest time of those samples; 0 without any */

@@ -41,8 +41,7 @@ enum { /* perfile_split_options.by */
 enum {                                          /* perfile_split_options.flags */
        PERFILE_SPLIT_NO_SIDEBAND = 1 << 0,      /* facts and records of the target part only */
        PERFILE_SPLIT_COMPACT_SIDEBAND = 1 << 1, /* as PERFILE_FILTER_COMPACT_SIDEBAND */
-       PERFILE_SPLIT_REPLACE =
-           1 << 2 /* files with the names of parts may exist; they are replaced */
+       PERFILE_SPLIT_REPLACE = 1 << 2           /* replace existing files with the names of parts */
 };
 
 enum { PERFILE_SPLIT_MOST_PARTS = 100000 };

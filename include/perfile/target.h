@@ -50,11 +50,11 @@ enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
            6, /* a bit of the attr that adds no field to records: events */
        PERFILE_TARGET_LOSS_ATTR_MEMBER = 7, /* a member of the attr that was not 0: events */
        PERFILE_TARGET_LOSS_CHAIN_LIMIT =
-           8, /* samples whose user call chain came too late, or did not fit */
+           8, /* samples that lost their user call chain: too late, or too long */
        PERFILE_TARGET_LOSS_CHAIN_MISSING =
-           9, /* samples whose user call chain is not in the capture */
+           9, /* samples with a user call chain that is not in the capture */
        PERFILE_TARGET_LOSS_CHAIN_ALONE =
-           10,                            /* CALLCHAIN_DEFERRED records without a sample: dropped */
+           10,                            /* CALLCHAIN_DEFERRED without a sample: records dropped */
        PERFILE_TARGET_LOSS_BUILD_ID = 11, /* build ids of mappings that do not fit in a record */
        /* A record type: records that must change but cannot be read, or have a type that no table
         * describes: dropped. */

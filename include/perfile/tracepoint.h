@@ -30,10 +30,9 @@ enum {                                     /* perfile_tracepoint_field.flags */
        /* The payload has a word here that locates the value: its offset from the beginning of the
         * payload in the lower half, its size in bytes in the upper half. */
        PERFILE_TRACEPOINT_DYNAMIC = 1 << 2,
-       PERFILE_TRACEPOINT_RELATIVE =
-           1 << 3, /* as DYNAMIC, but the offset is from the end of this word */
-       PERFILE_TRACEPOINT_ARRAY = 1 << 4, /* declared with [ ] */
-       PERFILE_TRACEPOINT_LONG = 1 << 5,  /* declared with `long` */
+       PERFILE_TRACEPOINT_RELATIVE = 1 << 3, /* same, but offset from the end of this word */
+       PERFILE_TRACEPOINT_ARRAY = 1 << 4,    /* declared with [ ] */
+       PERFILE_TRACEPOINT_LONG = 1 << 5,     /* declared with `long` */
        /* The payload itself describes the field (EventHeader of user_events), so its offset varies;
         * perfile_tracepoint_value() gives the offset of its value. */
        PERFILE_TRACEPOINT_SELF = 1 << 6
