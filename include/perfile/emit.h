@@ -141,7 +141,7 @@ typedef struct perfile_export_summary {
     uint64_t without_stack;  /* samples without a known address */
     uint64_t unreadable;     /* samples with an unreadable call chain */
     uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
-    uint64_t not_joined;     /* call chains without such a user part */
+    uint64_t not_joined;     /* call chains that never got their user part */
     uint64_t stacks;     /* distinct stacks that are shown; each prefix of a stack counts, too */
     uint64_t unmapped;   /* stacks that end at an address without a known mapping */
     uint64_t named;      /* stacks that end in a known function */

@@ -194,8 +194,7 @@ typedef struct perfile_visitor {
 
 enum { /* options of a walk */
        PERFILE_WALK_ALL = 0,
-       /* Only fields that the contract of `dump --format jsonl` names; other parts come as BLOB
-        * fields called "data". */
+       /* Only fields that format/dump.cddl names; other parts come as BLOB fields called "data". */
        PERFILE_WALK_CONTRACT = 1 << 0,
        PERFILE_WALK_PADDING = 1 << 1 /* padding too, as BLOB fields called "pad" */
 };
@@ -228,7 +227,7 @@ PERFILE_API perfile_status perfile_record_feature(const perfile_record *r, perfi
 
 /* Returns the name of a feature, "HOSTNAME" for 3; NULL for numbers that have no row in format/. */
 PERFILE_API const char *perfile_feature_name(uint32_t number);
-/* Return true if the contract of `dump --format jsonl` names this record type or feature. */
+/* Return true if format/dump.cddl names this record type or feature. */
 PERFILE_API bool perfile_record_type_in_contract(uint32_t type);
 PERFILE_API bool perfile_feature_in_contract(uint32_t number);
 

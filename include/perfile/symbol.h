@@ -108,7 +108,7 @@ enum {                                /* perfile_symbol.origin: the source of th
        PERFILE_SYMBOL_CAPTURE = 8     /* feature FILE or FILE2 of simpleperf */
 };
 
-enum {                                    /* perfile_symbol.reason: why there is no name */
+enum {                                    /* perfile_symbol.reason: reason for a missing name */
        PERFILE_SYMBOL_FOUND = 0,          /* there is one */
        PERFILE_SYMBOL_NO_MAPPING = 1,     /* the mapping is not known */
        PERFILE_SYMBOL_NO_FILE = 2,        /* no file with symbols was found */

@@ -53,9 +53,8 @@ enum { /* perfile_target_loss.kind: what `name` names and `count` counts */
            8, /* samples that lost their user call chain: too late, or too long */
        PERFILE_TARGET_LOSS_CHAIN_MISSING =
            9, /* samples with a user call chain that is not in the capture */
-       PERFILE_TARGET_LOSS_CHAIN_ALONE =
-           10,                            /* CALLCHAIN_DEFERRED without a sample: records dropped */
-       PERFILE_TARGET_LOSS_BUILD_ID = 11, /* build ids of mappings that do not fit in a record */
+       PERFILE_TARGET_LOSS_CHAIN_ALONE = 10, /* CALLCHAIN_DEFERRED without a sample: dropped */
+       PERFILE_TARGET_LOSS_BUILD_ID = 11,    /* build ids of mappings that do not fit in a record */
        /* A record type: records that must change but cannot be read, or have a type that no table
         * describes: dropped. */
        PERFILE_TARGET_LOSS_UNREADABLE = 12,
