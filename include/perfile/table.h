@@ -1,8 +1,8 @@
 /* Describes the tables for columnar engines, and their columns.
  *
- * Parquet exports have these tables, see perfile_table_stream() for Arrow. format/tables.md has the
- * rules that apply to all of them, and explains how content ids are made.  Everything comes from
- * the rows of format/tables.def and is static: strings live as long as the program.
+ * Parquet exports and perfile_table_stream() have these tables. format/tables.md has the rules that
+ * apply to all of them, and explains how content ids are made.  Everything comes from the rows of
+ * format/tables.def and is static: strings live as long as the program.
  *
  *     perfile_table t;
  *     perfile_column c;
