@@ -1,8 +1,8 @@
-/* Archives: captures kept byte for byte, in chunks that are compressed, checked and indexed one by
- * one (format/archive.md).
+/* Archives: captures stored byte for byte, in chunks that are compressed, checksummed and indexed
+ * one by one (format/archive.md).
  *
- * Reading needs nothing of this: perfile_open() and all functions that take a source or a path read
- * the capture in an archive as if it were a file of its own. */
+ * Programs that only read captures do not need this header: perfile_open() and all functions that
+ * take a source or a path read the capture in an archive as if it were an ordinary file. */
 #ifndef PERFILE_ARCHIVE_H
 #define PERFILE_ARCHIVE_H
 
@@ -15,55 +15,55 @@ extern "C" {
 #endif
 
 enum {                                     /* perfile_archive_options.flags */
-       PERFILE_ARCHIVE_DIRECTORY = 1 << 0, /* what is packed is a directory: the sink has parts */
+       PERFILE_ARCHIVE_DIRECTORY = 1 << 0, /* the input is a directory: the sink has parts */
        PERFILE_ARCHIVE_NO_VERIFY = 1 << 1, /* do not decode each chunk again to compare */
-       /* What is packed differs from the capture that it was made of; the metadata say so.
-        * perfile_convert_capture() sets these marks by itself. */
-       PERFILE_ARCHIVE_EXPANDED = 1 << 2, /* the content of compressed records is in their place */
-       PERFILE_ARCHIVE_SCRUBBED = 1 << 3  /* it is what perfile_scrub() yields */
+       /* The input differs from the original capture, and the metadata say so.
+        * perfile_convert_capture() sets these flags itself. */
+       PERFILE_ARCHIVE_EXPANDED = 1 << 2, /* compressed records were replaced by their content */
+       PERFILE_ARCHIVE_SCRUBBED = 1 << 3  /* the input is output of perfile_scrub() */
 };
 
 /* Set `size`; zeros are the defaults. */
 typedef struct perfile_archive_options {
     size_t size;
     uint32_t flags; /* PERFILE_ARCHIVE_… */
-    int32_t level;  /* of zstd, 1 to 19; 0: 3 */
-    /* How many threads may work, the caller's included; 0 and 1: only the caller's.  The bytes of
-     * the archive are the same. */
+    int32_t level;  /* zstd level, 1 to 19; 0: 3 */
+    /* Number of threads that may work, including the caller's; 0 and 1: only the caller's.  The
+     * bytes of the archive do not depend on it. */
     uint32_t threads;
-    /* Records of a chunk at most; 0: 65536.  Fewer cost size (16384: about 5 %), and let a reader
-     * that needs a small part decode less. */
+    /* Maximum records per chunk; 0: 65536.  Smaller chunks make the archive larger (16384: about 5
+     * %), but a reader that needs a small part decodes less. */
     uint32_t chunk_records;
     uint64_t id; /* of the archive; 0: random */
     /* For the metadata: the name of the file or directory that is packed, without folders; NULL:
      * none.  Copied. */
     const char *name;
-    uint64_t modified; /* when that was last written, ns since 1970; 0: not known */
+    uint64_t modified; /* when that file was last written, ns since 1970; 0: not known */
     uint64_t reserved[4];
 } perfile_archive_options;
 
-/* Makes a sink that packs what is written to it into an archive, which it writes to `below`.
- * Finishing it finishes `below`, too.  Functions that write captures tell such a sink where their
- * records are; what a program writes itself is packed as bytes.  With PERFILE_ARCHIVE_DIRECTORY it
- * takes the place of a sink of perfile_sink_directory().
- * *sink owns `below` from success on.
- * PERFILE_E_USAGE: a level that does not exist, or a name that no file can have. */
+/* Makes a sink that packs everything written to it into an archive, which goes to `below`.
+ * Finishing the sink also finishes `below`.  Functions that write captures tell such a sink where
+ * their records are; data that a program writes directly is packed as bytes.  With
+ * PERFILE_ARCHIVE_DIRECTORY it can be used in place of a sink of perfile_sink_directory().  *sink
+ * owns `below` on success.  PERFILE_E_USAGE: the level does not exist, or the name is not valid for
+ * a file. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options,
                      perfile_sink **sink, perfile_error *err);
 
-/* An archive as an archive: its chunks, what they cost, whether they are intact. */
+/* An archive opened as such, to see its chunks, their sizes, and whether they are intact. */
 typedef struct perfile_archive perfile_archive;
 
-/* Writes an archive of several captures, or captures behind those of an archive. */
+/* Writes an archive of several captures, or appends captures to an archive. */
 typedef struct perfile_archive_writer perfile_archive_writer;
 
-/* Makes a writer to `below`, which it owns from success on.  Of the options `id`
- * counts, and `level` for metadata and index.
+/* Makes a writer to `below`, which it owns on success.  Of the options only `id` is used, and
+ * `level` for metadata and index.
  *
- * With `after`, an archive, what is written continues that one: `below` appends to its bytes, or
- * has been given a copy of them.  Nothing that is there is changed, so that a reader of the former
- * archive may go on.  `after` is needed during the call only, and `id` does not count.
+ * With `after`, an archive, the output continues that archive: `below` appends to its bytes, or
+ * already contains a copy of them.  Existing bytes do not change, so readers of the old archive can
+ * continue.  `after` is needed during the call only, and `id` is ignored.
  *
  * PERFILE_E_CORRUPT: `after` is damaged or was not finished; repair it first.
  * PERFILE_E_UNSUPPORTED: it has features that the library does not know, or its header does not
@@ -72,49 +72,51 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_writer_new(
     perfile_sink *below, const perfile_archive *after, const perfile_archive_options *options,
     perfile_archive_writer **writer, perfile_error *err);
 
-/* Makes the sink of one more capture, like that of perfile_archive_sink().  It has to be finished
- * before the next call on the writer, and closed before it; if it cannot be, the writer can only be
- * closed.  PERFILE_E_USAGE: a level that there is not, or another capture is not finished. */
+/* Makes the sink for one more capture, like the one of perfile_archive_sink().  Finish the sink
+ * before the next call on the writer, and close it before the writer is closed.  If finishing
+ * fails, the writer can only be closed.  PERFILE_E_USAGE: the level does not exist, or another
+ * capture is not finished. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_writer_capture(
     perfile_archive_writer *writer, const perfile_archive_options *options, perfile_sink **sink,
     perfile_error *err);
 
-/* Adds capture `number` (from 1 on; 0: each) of another archive, chunk by chunk as they are stored
- * there: each checksum is compared, and nothing is decoded.
+/* Copies capture `number` (from 1; 0: all) of another archive, chunk by chunk as stored.  Every
+ * checksum is verified, and nothing is decoded.
  *
  * PERFILE_E_USAGE: there is no such capture.  PERFILE_E_UNSUPPORTED: the archive has features that
- * an editor must know.  PERFILE_E_CORRUPT: it is damaged or was not finished; if that was not known
- * when the call began, the writer can only be closed. */
+ * an editor must know.  PERFILE_E_CORRUPT: it is damaged or was not finished; if this was found
+ * only during the copy, the writer can only be closed. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_writer_copy(
     perfile_archive_writer *writer, perfile_archive *from, uint32_t number, perfile_error *err);
 
-/* Writes index and end, and finishes the sink below. */
+/* Writes the index and the end, and finishes the sink below. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_archive_writer_finish(perfile_archive_writer *writer, perfile_error *err);
 
-/* Releases the writer and the sink below.  Without a successful perfile_archive_writer_finish() it
- * has no index, and a file does not appear.  NULL is fine. */
+/* Releases the writer and the sink below.  If perfile_archive_writer_finish() has not succeeded,
+ * the archive has no index, and a file sink leaves no file.  NULL is fine. */
 PERFILE_API void perfile_archive_writer_close(perfile_archive_writer *writer);
 
-/* If the bytes of *source are an archive, puts a source in its place that has the capture in it: a
- * file, or a directory; that one owns the former from success on.  Else nothing happens.  The
- * options of the source say which capture (perfile_source_options.capture).
+/* If the bytes of *source are an archive, replaces *source with a source for the capture in it, a
+ * file or a directory; the new source owns the old one on success.  Otherwise nothing happens.
+ * perfile_source_options.capture of the source selects the capture.
  *
- * An archive that comes through a pipe is copied to a temporary file.  Bytes that are lost, because
- * chunks are damaged or missing, are read as zeros; streams count them as damage (ARCHIVE), and go
- * on where the chunks say that records begin again, with any PERFILE_ON_DAMAGE_….
- * PERFILE_E_USAGE: there is no capture of that number, or there are several and none was chosen.
- * PERFILE_E_UNSUPPORTED: the archive is of another version. */
+ * An archive from a pipe is copied to a temporary file.  Bytes that are lost, because chunks are
+ * damaged or missing, are read as zeros.  Streams count them as damage (ARCHIVE) and continue where
+ * the chunks say that records begin again, with any PERFILE_ON_DAMAGE_….
+ *
+ * PERFILE_E_USAGE: there is no capture with that number, or there are several and none was
+ * selected.  PERFILE_E_UNSUPPORTED: the archive has another version. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_source(perfile_source **source,
                                                                    perfile_error *err);
 
-/* Reads the table of chunks: by the index, or chunk by chunk if there is none, if it is damaged, or
- * if the source has PERFILE_SOURCE_NO_INDEX.  *archive owns the source from success on.  What comes
- * through a pipe is copied to a temporary file.
+/* Opens an archive and reads its table of chunks: from the index, or chunk by chunk if the index is
+ * missing or damaged, or if the source has PERFILE_SOURCE_NO_INDEX.  *archive owns the source on
+ * success.  Input from a pipe is copied to a temporary file.
  *
- * PERFILE_END: the source is no archive; it stays the caller's.  PERFILE_E_UNSUPPORTED: an archive
- * of another version.  PERFILE_E_CORRUPT: the header is damaged, and no chunk is left.  Other
- * damage is no error. */
+ * PERFILE_END: the source is not an archive; the caller still owns it.  PERFILE_E_UNSUPPORTED: the
+ * archive has another version.  PERFILE_E_CORRUPT: the header is damaged and there is no intact
+ * chunk.  Other damage is not an error. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_open(perfile_source *source,
                                                                  perfile_archive **archive,
                                                                  perfile_error *err);
@@ -122,19 +124,19 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_open(perfile_source 
 /* Releases the archive and its source.  NULL is fine. */
 PERFILE_API void perfile_archive_close(perfile_archive *archive);
 
-/* What an archive is as a whole. */
+/* Properties of a whole archive. */
 typedef struct perfile_archive_summary {
     uint64_t id;        /* random, the same in each of its chunks */
     uint64_t bytes;     /* of the archive */
-    uint64_t decoded;   /* bytes of the captures that its chunks hold */
-    uint64_t gap_bytes; /* bytes of the archive that are no chunk */
+    uint64_t decoded;   /* bytes of the captures in its chunks */
+    uint64_t gap_bytes; /* bytes of the archive that are in no chunk */
     uint32_t version;   /* major; 0: the header is damaged */
-    uint32_t captures;  /* that its chunks name */
+    uint32_t captures;  /* captures that its chunks belong to */
     uint32_t chunks;    /* index and end are not counted */
-    uint32_t gaps;      /* runs of bytes that are no chunk: perfile_archive_gap_at() */
-    bool finished;      /* its end is there */
-    bool from_index;    /* the chunks are those that the index names */
-    bool head_damaged;  /* the header of the file */
+    uint32_t gaps;      /* ranges that are in no chunk: perfile_archive_gap_at() */
+    bool finished;      /* it has its end */
+    bool from_index;    /* the chunks were read from the index */
+    bool head_damaged;  /* the header of the archive is damaged */
     uint64_t reserved[5];
 } perfile_archive_summary;
 
@@ -142,36 +144,36 @@ typedef struct perfile_archive_summary {
 PERFILE_API void perfile_archive_get_summary(const perfile_archive *archive,
                                              perfile_archive_summary *summary, size_t size);
 
-enum { /* perfile_archive_chunk.kind; others are of later versions, or private */
+enum { /* perfile_archive_chunk.kind; other numbers are of later versions, or private */
        PERFILE_CHUNK_META = 1,
        PERFILE_CHUNK_RECORDS = 2,
        PERFILE_CHUNK_BYTES = 3
 };
 
-/* Records of a type in a chunk. */
+/* The records of one type in a chunk. */
 typedef struct perfile_archive_count {
     uint64_t records; /* how many */
-    uint64_t bytes;   /* of them; UINT64_MAX: not known */
+    uint64_t bytes;   /* their bytes; UINT64_MAX: not known */
     uint32_t type;    /* PERFILE_RECORD_… */
     uint32_t reserved0;
     uint64_t reserved[1];
 } perfile_archive_count;
 
-/* What the header and the metadata of a chunk say. */
+/* A chunk, as its header and metadata describe it. */
 typedef struct perfile_archive_chunk {
     uint8_t kind;         /* PERFILE_CHUNK_… */
     uint8_t codec;        /* format/archive.def */
     uint16_t flags;       /* likewise */
     uint32_t part;        /* number of the file of the capture */
     uint32_t capture;     /* from 1 on */
-    bool has_zone;        /* what follows `payload` is known, as far as it does not say otherwise */
-    bool meta_damaged;    /* the metadata, and what they said of the records */
+    bool has_zone;        /* the members after `payload` are known, unless they say otherwise */
+    bool meta_damaged;    /* the metadata are damaged, so what they say of the records is lost */
     uint64_t offset;      /* in the archive */
     uint64_t bytes;       /* in the archive, header, metadata and padding included */
-    uint64_t part_offset; /* of its first byte in that file */
-    uint64_t part_bytes;  /* decoded; of META: bytes of the map */
+    uint64_t part_offset; /* of its first byte, in that file */
+    uint64_t part_bytes;  /* decoded bytes; for META: bytes of the map */
     uint64_t payload;     /* bytes of the payload as stored */
-    uint64_t records;     /* that it holds */
+    uint64_t records;     /* records in it */
     uint64_t first_time, last_time; /* above 0; PERFILE_NO_TIME: not known, or none has a time */
     uint32_t n_types;               /* items of `types`; 0: not known */
     uint32_t reserved0;
@@ -179,66 +181,68 @@ typedef struct perfile_archive_chunk {
     uint64_t reserved[4];
 } perfile_archive_chunk;
 
-/* The chunk at `position`, in the order of their offsets; fills the first `size` bytes of *chunk.
- * PERFILE_END behind the last.  Damaged metadata are no error. */
+/* Gets the chunk at `position`, in the order of offsets; fills the first `size` bytes of *chunk.
+ * PERFILE_END after the last.  Damaged metadata are not an error. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_chunk_at(perfile_archive *archive,
                                                                      uint32_t position,
                                                                      perfile_archive_chunk *chunk,
                                                                      size_t size,
                                                                      perfile_error *err);
 
-/* "records", "columns": of a chunk; NULL: a number of a later version. */
+/* Return the name of a chunk kind, "records", or codec, "columns"; NULL for a number of a later
+ * version. */
 PERFILE_API const char *perfile_archive_kind_name(unsigned kind);
 PERFILE_API const char *perfile_archive_codec_name(unsigned codec);
 
-/* Bytes of the archive that are no chunk: damaged or missing ones.  Known if the chunks were not
- * read from the index. */
+/* A range of the archive that is in no chunk: damaged or missing chunks.  Known only if the chunks
+ * were not read from the index. */
 typedef struct perfile_archive_gap {
     uint64_t offset, bytes; /* in the archive */
     uint64_t reserved[1];
 } perfile_archive_gap;
 
-/* Fills the first `size` bytes of *gap; false behind the last. */
+/* Fills the first `size` bytes of *gap; returns false after the last. */
 PERFILE_API bool perfile_archive_gap_at(const perfile_archive *archive, uint32_t position,
                                         perfile_archive_gap *gap, size_t size);
 
-/* A file of a capture, as its metadata say.  Strings are NULL where they say nothing. */
+/* A file of a capture, as its metadata describe it.  Strings are NULL if the metadata do not have
+ * them. */
 typedef struct perfile_archive_part {
     uint32_t number; /* as in perfile_archive_chunk.part */
     uint32_t reserved0;
-    uint64_t size;      /* bytes; UINT64_MAX: not said */
-    const char *name;   /* in a directory */
+    uint64_t size;      /* bytes; UINT64_MAX: not known */
+    const char *name;   /* file name in a directory */
     const char *format; /* "perf.data"; "opaque": only its bytes are known */
     uint64_t reserved[2];
 } perfile_archive_part;
 
-/* One of the captures in an archive, as its metadata say. */
+/* A capture in an archive, as its metadata describe it. */
 typedef struct perfile_archive_capture {
     const char *creator;               /* program and version, or NULL */
-    const char *host;                  /* where it was packed, or NULL */
-    uint64_t created;                  /* ns since 1970; UINT64_MAX: not said */
+    const char *host;                  /* the machine where it was packed, or NULL */
+    uint64_t created;                  /* ns since 1970; UINT64_MAX: not known */
     uint32_t n_parts;                  /* items of `parts` */
     uint32_t n_lossy;                  /* items of `lossy` */
     const perfile_archive_part *parts; /* in no order */
-    /* How the capture differs from what was to be packed: "expanded", "scrubbed", or what other
-     * programs say.  Without any it is byte for byte the same. */
+    /* How the capture differs from the original: "expanded", "scrubbed", or a word of another
+     * program.  Without any it is byte for byte the same. */
     const char *const *lossy;
     const char *name;  /* of the file or directory that was packed, or NULL; for display only */
-    uint64_t modified; /* when that was last written, ns since 1970; UINT64_MAX: not known */
+    uint64_t modified; /* when that file was last written, ns since 1970; UINT64_MAX: not known */
     uint64_t reserved[1];
 } perfile_archive_capture;
 
-/* What the metadata say about capture `number`, from 1 on; fills the first `size` bytes of
- * *capture, whose pointers are valid until the next call of this function.  PERFILE_END: there are
- * fewer. Damaged metadata are passed over. */
+/* Gets the metadata of capture `number`, from 1; fills the first `size` bytes of *capture.  Its
+ * pointers are valid until the next call of this function.  PERFILE_END: there are fewer captures.
+ * Damaged metadata are skipped. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_archive_capture_at(perfile_archive *archive, uint32_t number,
                            perfile_archive_capture *capture, size_t size, perfile_error *err);
 
-/* Makes a source of capture `number` (0: the only one), as perfile_archive_source() does, without
- * reading the input or its index again: what came through a pipe is there once.  *source reads what
- * `archive` has, and is closed before it; neither may be used from two threads at once. Errors as
- * of perfile_archive_source(). */
+/* Makes a source for capture `number` (0: the only one), like perfile_archive_source(), but without
+ * reading the input or its index again: input from a pipe is copied only once.  *source reads from
+ * `archive` and must be closed before it.  The two must not be used from two threads at once.
+ * Errors as of perfile_archive_source(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_capture_source(perfile_archive *archive,
                                                                            uint32_t number,
                                                                            perfile_source **source,
@@ -246,72 +250,73 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_capture_source(perfi
 
 /* A column of a chunk. */
 typedef struct perfile_archive_column {
-    uint64_t stored;      /* bytes in the archive; of what is compressed together a share */
-    uint64_t decoded;     /* bytes of the records that come from it */
-    uint64_t values;      /* that it has */
-    uint32_t type;        /* of records that it is of; UINT32_MAX: headers and order of all records,
-                           * which are no column */
-    uint8_t width;        /* of its numbers: 1, 2, 4 or 8; 0: bytes of any length */
-    bool trailer;         /* of the fields behind those of the type */
-    const char *field;    /* "period", "pid,tid", "data+24" */
+    uint64_t stored;   /* bytes in the archive; of columns compressed together: its share */
+    uint64_t decoded;  /* bytes of the records that it decodes to */
+    uint64_t values;   /* number of values in it */
+    uint32_t type;     /* record type; UINT32_MAX: headers and order of all records, which are not a
+                        * column */
+    uint8_t width;     /* bytes of its numbers: 1, 2, 4 or 8; 0: byte strings of any length */
+    bool trailer;      /* it is a field of the trailer */
+    const char *field; /* "period", "pid,tid", "data+24" */
     const char *encoding; /* "constant", "delta planes", … */
     uint64_t reserved[2];
 } perfile_archive_column;
 
-/* The columns of the chunk at `position`, the headers of the records first.  Their `stored` add up
- * to the payload, their `decoded` to the bytes of the chunk.  `session` (may be NULL) is of the
- * capture, and has its events: fields of samples have no names without it.  *columns are valid
- * until the next call of this function.
- * PERFILE_END: the chunk has no columns.  PERFILE_E_CORRUPT: it is damaged. */
+/* Gets the columns of the chunk at `position`, the record headers first.  Their `stored` add up to
+ * the payload, their `decoded` to the bytes of the chunk.  `session` has the events of the capture;
+ * with NULL, fields of samples have no names.  *columns is valid until the next call of this
+ * function.  PERFILE_END: the chunk has no columns.  PERFILE_E_CORRUPT: it is damaged. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_archive_columns(perfile_archive *archive, uint32_t position, const perfile_session *session,
                         const perfile_archive_column **columns, uint32_t *n, perfile_error *err);
 
-/* Something that is wrong with an archive, or that a repaired one lacks. */
+/* Something wrong with an archive, or missing from a repaired one. */
 typedef struct perfile_archive_finding {
     uint32_t rule;    /* PERFILE_RULE_V_701 … (check.h) */
     uint8_t severity; /* PERFILE_SEVERITY_… */
-    bool is_lost;     /* the bytes of a part below cannot be read */
+    bool is_lost;     /* the bytes of the part, below, cannot be read */
     uint16_t reserved0;
-    uint64_t offset;  /* in the archive; PERFILE_NO_OFFSET when no place is meant */
+    uint64_t offset;  /* in the archive; PERFILE_NO_OFFSET: at no particular offset */
     uint32_t chunk;   /* position of the chunk; UINT32_MAX: about none */
     uint32_t capture; /* from 1 on; 0: about none */
-    uint32_t part;    /* a file of it … */
+    uint32_t part;    /* number of a file in that capture */
     uint32_t reserved1;
-    uint64_t part_offset, part_bytes; /* … and bytes in it; 0 bytes: none are meant */
+    uint64_t part_offset, part_bytes; /* range in that file; 0 bytes: none */
     const char *text;                 /* a sentence; valid during the call */
     uint64_t reserved[4];
 } perfile_archive_finding;
 
-/* Checks all that an archive says: headers, every checksum, that records are complete, that zone
- * maps are true as far as headers of records tell, that each part is there once and without holes,
- * that the index is the one of its chunks.  Reads and decodes all of it.  `finding` is called for
- * everything that is not so, in the order of the archive, then of the parts.
- * PERFILE_OK, also with findings; errors are of reading and of memory. */
+/* Verifies a whole archive.  Checks that headers and checksums are right, that records are
+ * complete, that zone maps are true as far as record headers tell, that each part is present once
+ * and without gaps, and that the index matches the chunks.  Reads and decodes everything.
+ * `finding` is called for each violation, in the order of the archive, then of the parts.  Returns
+ * PERFILE_OK also with findings; errors are failures to read and PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_archive_verify(
     perfile_archive *archive, void (*finding)(void *user, const perfile_archive_finding *finding),
     void *user, perfile_error *err);
 
-/* What became of an archive that was repaired. */
+/* The result of a repair. */
 typedef struct perfile_archive_repaired {
     uint64_t bytes;       /* of the new archive */
-    uint64_t lost_bytes;  /* of the captures, as far as it is known */
-    uint64_t gap_bytes;   /* of the old archive that are no chunk */
+    uint64_t lost_bytes;  /* bytes of the captures that are lost, as far as known */
+    uint64_t gap_bytes;   /* bytes of the old archive that are in no chunk */
     uint32_t chunks;      /* copied */
-    uint32_t chunks_lost; /* left out: their payload is damaged, or there twice */
+    uint32_t chunks_lost; /* omitted: their payload is damaged, or present twice */
     uint32_t metas_lost;  /* copied without their damaged metadata */
-    uint32_t gaps;        /* runs of bytes that are no chunk */
+    uint32_t gaps;        /* ranges of the old archive that are in no chunk */
     bool damaged;         /* something was lost, or the old archive was not finished */
     uint64_t reserved[4];
 } perfile_archive_repaired;
 
-/* Writes a sound archive to `sink`, which is finished on success (NULL: only tells what would be
- * lost): all chunks whose checksums are right, unchanged and in their order, with the id of the old
- * archive, then index and end.  A chunk whose metadata alone are damaged is copied without them.
- * `lost` (may be NULL) is called for what is not copied, then for bytes of parts that are in no
- * chunk.  Fills the first `size` bytes of *result, also after a failure.
- * PERFILE_E_UNSUPPORTED: the archive has features that may not be edited.  PERFILE_E_CORRUPT: no
- * chunk is left; nothing was written. */
+/* Writes an intact archive to `sink` and finishes the sink on success.  With `sink` NULL it only
+ * reports what would be lost.  The new archive has all chunks with correct checksums, unchanged and
+ * in order, and the id of the old archive, then a new index and end.  A chunk with damage only in
+ * its metadata is copied without them.  `lost` (may be NULL) is called for everything that is not
+ * copied, then for ranges of parts that are in no chunk.  Fills the first `size` bytes of *result,
+ * also after a failure.
+ *
+ * PERFILE_E_UNSUPPORTED: the archive has features that may not be edited.  PERFILE_E_CORRUPT: there
+ * is no intact chunk; nothing was written. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_archive_repair(perfile_archive *archive, perfile_sink *sink,
                        void (*lost)(void *user, const perfile_archive_finding *finding), void *user,

@@ -1,10 +1,10 @@
-/* What the library knows of the formats, as data: families of records, record types, features, the
- * structs they decode to, and the members of these.
+/* The formats as data: families of records, record types, features, the structs they decode to, and
+ * the members of these structs.
  *
- * For programs that do not name types when they are written: bindings, exporters, documentation.
- * Everything comes from the rows of format/, as the structs of records.h do, and is static: strings
+ * For programs that do not name types in their source: bindings, exporters, documentation.
+ * Everything comes from the rows of format/, like the structs of records.h, and is static: strings
  * and structs live as long as the program.  Kinds and their words are in field.h, rules in check.h,
- * the names that conditions use in expr.h.
+ * the names for conditions in expr.h.
  *
  *     perfile_record_type t;
  *     perfile_member m;
@@ -22,18 +22,19 @@
 extern "C" {
 #endif
 
-/* A struct that records, features or parts of them are decoded to: perfile_mmap2 for instance. */
+/* A struct that records, features or parts of them decode to, for instance perfile_mmap2. */
 typedef struct perfile_struct perfile_struct;
 
 /* A set of record types with one kind of header. */
 typedef struct perfile_family {
     uint32_t number;       /* PERFILE_FAMILY_…: perfile_record.family */
-    uint32_t header_bytes; /* of every record, in front of its body */
+    uint32_t header_bytes; /* bytes of the header that precedes the body of every record */
     const char *name;      /* "perf" */
     uint64_t reserved[4];
 } perfile_family;
 
-/* The family at `position`: fills the first `size` bytes of *out; false behind the last. */
+/* Gets the family at `position`: fills the first `size` bytes of *out; returns false after the
+ * last. */
 PERFILE_API bool perfile_family_at(size_t position, perfile_family *out, size_t size);
 
 /* A record type. */
@@ -41,14 +42,14 @@ typedef struct perfile_record_type {
     uint32_t number;   /* perfile_record.type */
     uint32_t family;   /* PERFILE_FAMILY_… */
     const char *name;  /* "MMAP2" */
-    const char *doc;   /* what it is, in a few words */
-    const char *since; /* the first version of perf that knows it, "3.12"; NULL: none does, or
-                        * it is of another family */
+    const char *doc;   /* description, in a few words */
+    const char *since; /* first perf version that knows it, "3.12"; NULL: none, or other family */
     const perfile_struct *decoded; /* what perfile_record_decode() fills */
     uint64_t reserved[4];
 } perfile_record_type;
 
-/* The type at `position` among those of a family; false behind the last, or without the family. */
+/* Gets the record type at `position` in a family; returns false after the last, or if there is no
+ * such family. */
 PERFILE_API bool perfile_record_type_at(uint32_t family, size_t position, perfile_record_type *out,
                                         size_t size);
 
@@ -57,58 +58,59 @@ typedef struct perfile_feature_type {
     uint32_t number; /* PERFILE_FEATURE_… */
     uint32_t reserved0;
     const char *name;              /* "HOSTNAME" */
-    const char *doc;               /* what it is, in a few words */
+    const char *doc;               /* description, in a few words */
     const perfile_struct *decoded; /* what perfile_feature_decode() fills */
     uint64_t reserved[4];
 } perfile_feature_type;
 
-/* The feature at `position`, in ascending order of number; false behind the last. */
+/* Gets the feature at `position`, in ascending order of number; returns false after the last. */
 PERFILE_API bool perfile_feature_type_at(size_t position, perfile_feature_type *out, size_t size);
 
-/* A struct by its name without "perfile_": "attr", "sample_id", "read_values", "mmap2", "hostname";
- * NULL when there is none. */
+/* Returns the struct with this name, without "perfile_": "attr", "sample_id", "read_values",
+ * "mmap2", "hostname"; NULL if there is none. */
 PERFILE_API const perfile_struct *perfile_struct_find(const char *name);
 
-/* Its name without "perfile_"; and its sizeof in this version of the library. */
+/* Return the name of a struct, without "perfile_", and its sizeof in this version of the library.
+ */
 PERFILE_API const char *perfile_struct_name(const perfile_struct *of);
 PERFILE_API size_t perfile_struct_size(const perfile_struct *of);
 
-/* perfile_member.has when a member is not bound to a `has_…` member. */
+/* perfile_member.has of a member without a `has_…` member. */
 #define PERFILE_NO_MEMBER UINT32_MAX
 
 /* A member of a decoded struct.
  *
- * What stands at `offset` follows from `type`: PERFILE_STORED_U8 to S32 an integer of that width in
- * native byte order, TEXT and BLOB a perfile_bytes, WORDS a perfile_words, STRINGS a
- * perfile_strings, LIST a perfile_list, STRUCT the struct `of` itself. */
+ * `type` tells the C type at `offset`: for PERFILE_STORED_U8 to S32 an integer of that width in
+ * native byte order, for TEXT and BLOB a perfile_bytes, for WORDS a perfile_words, for STRINGS a
+ * perfile_strings, for LIST a perfile_list, for STRUCT the struct `of` itself. */
 typedef struct perfile_member {
-    const char *name;         /* in C and JSON; members of a FLAT struct count as those around it */
-    const char *doc;          /* what it is, in a few words */
-    const perfile_struct *of; /* of a STRUCT, or of the elements of a LIST; else NULL */
+    const char *name; /* in C and JSON; members of a FLAT struct belong to the outer struct */
+    const char *doc;  /* description, in a few words */
+    const perfile_struct *of; /* type of a STRUCT, or of the elements of a LIST; else NULL */
     uint32_t type;            /* PERFILE_STORED_… */
     uint32_t element;         /* of WORDS: PERFILE_STORED_U16 … */
     uint32_t kind;            /* PERFILE_KIND_… */
     uint32_t flags;           /* PERFILE_FIELD_CALC, PERFILE_FIELD_FLAT */
     uint32_t offset;          /* bytes from the beginning of the struct */
-    uint32_t has;             /* offset of the bool that is true when the member is there, or
-                               * PERFILE_NO_MEMBER */
-    uint64_t sample_bit; /* PERFILE_SAMPLE_…: it is there when `present` has that bit; 0: no bit */
+    uint32_t has;             /* offset of its `has_…` bool, or PERFILE_NO_MEMBER */
+    uint64_t sample_bit; /* PERFILE_SAMPLE_…: it is present if `present` has that bit; 0: no bit */
     uint64_t reserved[4];
 } perfile_member;
 
-/* The member at `position`, in stored order; false behind the last. */
+/* Gets the member at `position`, in stored order; returns false after the last. */
 PERFILE_API bool perfile_struct_member(const perfile_struct *of, size_t position,
                                        perfile_member *out, size_t size);
 
-/* Whether a member is there in `decoded`, a struct that the library filled.  Members that are not
- * are zero. */
+/* Returns true if a member is present in `decoded`, a struct that the library filled.  Members that
+ * are not present are zero. */
 PERFILE_API bool perfile_member_is_there(const perfile_member *member, const void *decoded);
 
-/* The value of an integer (S32 sign-extended, S64 as its bits); 0 for other types. */
+/* Returns the value of an integer member (S32 sign-extended, S64 as its bits); 0 for other types.
+ */
 PERFILE_API uint64_t perfile_member_number(const perfile_member *member, const void *decoded);
 
-/* Decodes a record of any type that has a row: as the decoder of its type in records.h does.
- * `size` is perfile_struct_size() of its struct, or less.  PERFILE_E_USAGE: no row has its type. */
+/* Decodes a record of any type that has a row, like the decoder of its type in records.h.  `size`
+ * is perfile_struct_size() of its struct, or less.  PERFILE_E_USAGE: its type has no row. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_record_decode(const perfile_record *r,
                                                                   void *out, size_t size,
                                                                   perfile_error *err);
@@ -118,8 +120,9 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_feature_decode(const perfile
                                                                    void *out, size_t size,
                                                                    perfile_error *err);
 
-/* Takes the first element off `list`, whose elements are structs `of`: as perfile_NAME_next() does.
- * PERFILE_END after the last; PERFILE_E_USAGE: such structs are never in lists. */
+/* Removes the first element from `list`, with elements of struct `of`, and decodes it, like
+ * perfile_NAME_next().  PERFILE_END after the last; PERFILE_E_USAGE: such structs are never in
+ * lists. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_list_next(perfile_list *list,
                                                               const perfile_struct *of, void *out,
                                                               size_t size);

@@ -1,7 +1,7 @@
-/* Whether a capture is as it should be: rules, and a stage that finds what breaks them.
+/* Checks whether a capture follows the rules: the rules, and a stage that reports violations.
  *
- * The stage stands on a stream and passes its records on unchanged.  Findings go to a callback as
- * they are met; those about the end of the stream when PERFILE_END is reached:
+ * The stage is put on a stream and passes its records on unchanged.  Findings are reported to a
+ * callback as they are met; those about the end of the stream when PERFILE_END is reached:
  *
  *     st = perfile_open_path("perf.data", NULL, &s, &err);
  *     if (st == PERFILE_OK)
@@ -18,14 +18,14 @@
 extern "C" {
 #endif
 
-enum { /* how bad a finding is; those of an error are the greatest */
+enum { /* severity of a finding, in ascending order */
        PERFILE_SEVERITY_NONE = 0,
        PERFILE_SEVERITY_NOTE = 1,
        PERFILE_SEVERITY_WARNING = 2,
        PERFILE_SEVERITY_ERROR = 3
 };
 
-enum { /* what a rule looks at */
+enum { /* what a rule is about */
        PERFILE_RULE_SCOPE_CONTAINER = 0,
        PERFILE_RULE_SCOPE_ATTR = 1,
        PERFILE_RULE_SCOPE_RECORD = 2,
@@ -35,8 +35,8 @@ enum { /* what a rule looks at */
        PERFILE_RULE_SCOPE_ARCHIVE = 6
 };
 
-/* PERFILE_RULE_V_001 …: one for each row of format/rules.def.  A rule keeps its number for ever,
- * which is that of its id: V-302 is 302. */
+/* PERFILE_RULE_V_001 …: one for each row of format/rules.def.  A rule keeps its number forever; it
+ * is the number in its id: V-302 is 302. */
 /* clang-format off */
 enum {
 /* BEGIN made of format/: rules */
@@ -213,7 +213,7 @@ enum {
     /* the group of a perfmon event is 1 to 4 in one of the layouts of ids */
     PERFILE_RULE_V_812 = 812,
 /* END made of format/ */
-    PERFILE_RULE_LIMIT = 1000 /* every number, of later versions too, is less */
+    PERFILE_RULE_LIMIT = 1000 /* all rule numbers are less, also in later versions */
 };
 /* clang-format on */
 
@@ -222,134 +222,138 @@ typedef struct perfile_rule {
     uint32_t number;      /* PERFILE_RULE_… */
     const char *id;       /* "V-302" */
     uint8_t severity;     /* PERFILE_SEVERITY_… of its findings */
-    uint8_t lesser;       /* that of its milder case, PERFILE_SEVERITY_NONE without one */
+    uint8_t lesser;       /* severity of its milder case, PERFILE_SEVERITY_NONE if it has none */
     uint8_t where;        /* PERFILE_RULE_SCOPE_… */
-    const char *sentence; /* what holds */
+    const char *sentence; /* the rule as a sentence */
     const char *why;      /* why it matters */
-    const char *effect;   /* what readers make of it; what versions of perf do: see
+    const char *effect;   /* what readers do when it is broken; for versions of perf see
                            * perfile_rule_verdict_at() */
 } perfile_rule;
 
-/* The rule at `position`, in the order of their numbers; NULL behind the last.  Positions change
- * with the version of the library. */
+/* Returns the rule at `position`, in the order of their numbers; NULL after the last.  Positions
+ * change with the version of the library. */
 PERFILE_API const perfile_rule *perfile_rule_at(size_t position);
-/* The rule of that number, or called "V-302" (case does not count); NULL when there is none. */
+/* Return the rule with this number, or with this id ("V-302", case is ignored); NULL if there is
+ * none. */
 PERFILE_API const perfile_rule *perfile_rule_of(uint32_t number);
 PERFILE_API const perfile_rule *perfile_rule_find(const char *id);
 
-/* "error", "warning", "note"; "container" …. */
+/* Return the names of a severity ("error", "warning", "note") and of a PERFILE_RULE_SCOPE_…
+ * ("container" …). */
 PERFILE_API const char *perfile_severity_name(unsigned severity);
 PERFILE_API const char *perfile_rule_scope_name(unsigned where);
 
 enum { /* perfile_check_options.flags */
-       /* Skip samples that were checked already by other means.  Samples of captures with
-        * tracepoints are still read, since their raw data decide which event they belong to. */
+       /* Skips samples that were already checked by other means.  In captures with tracepoints
+        * samples are still read, since their raw data decides which event they belong to. */
        PERFILE_CHECK_FEW_SAMPLES = 1 << 0
 };
 
 enum { /* perfile_finding.flags */
-       /* The record (or feature) cannot be decoded: exactly one finding of a record says so. */
+       /* The record (or feature) cannot be decoded.  It has exactly one finding with this flag. */
        PERFILE_FINDING_UNDECODABLE = 1 << 0
 };
 
-/* A rule that does not hold.  Lives until the callback returns. */
+/* A violation of a rule.  Valid until the callback returns. */
 typedef struct perfile_finding {
     uint32_t rule;    /* PERFILE_RULE_… */
     uint8_t severity; /* PERFILE_SEVERITY_… */
     uint8_t flags;    /* PERFILE_FINDING_… */
     uint8_t family;   /* PERFILE_FAMILY_… of the record */
     uint8_t reserved0;
-    uint32_t part;    /* which file of a directory */
-    uint32_t event;   /* index, UINT32_MAX when it is about none */
-    uint32_t type;    /* of the record, UINT32_MAX when it is about none */
-    uint32_t feature; /* number, UINT32_MAX when it is about none */
-    uint64_t offset;  /* in the file; of an inner record: of its envelope; PERFILE_NO_OFFSET */
+    uint32_t part;    /* number of the file in a directory */
+    uint32_t event;   /* index of the event; UINT32_MAX if about none */
+    uint32_t type;    /* record type; UINT32_MAX if about none */
+    uint32_t feature; /* feature number; UINT32_MAX if about none */
+    uint64_t offset;  /* in the file, for an inner record of its envelope; or PERFILE_NO_OFFSET */
     uint64_t stream_offset; /* of an inner record: in the decompressed stream; PERFILE_NO_OFFSET */
-    uint64_t sequence;      /* of the record, PERFILE_NO_SEQUENCE when it is about none */
+    uint64_t sequence;      /* of the record; PERFILE_NO_SEQUENCE if about none */
     const char *field;      /* static: "sample.callchain", or NULL */
     const char *message;    /* what was found and what was expected */
 } perfile_finding;
 
-/* What is checked, and who receives the findings.  Set `size`; zeros are the defaults. */
+/* What to check, and the callback for findings.  Set `size`; zeros are the defaults. */
 typedef struct perfile_check_options {
     size_t size;
-    void (*finding)(void *user, const perfile_finding *finding); /* may be NULL: only counted */
+    void (*finding)(void *user, const perfile_finding *finding); /* NULL: only counted */
     void *user;
     const char *only;   /* rules such as "V-302,V-4", an id or the beginning of ids; NULL: all */
-    const char *ignore; /* the same, those that are left out; NULL: none */
-    uint32_t severity;  /* findings of lower severity are neither reported nor counted; 0: none */
-    uint32_t most;      /* a rule's findings of a severity above this number are only counted; 0: no
-                         * such number */
-    uint32_t flags;     /* PERFILE_CHECK_… */
+    const char *ignore; /* rules to leave out, in the same form; NULL: none */
+    uint32_t severity;  /* findings below it are ignored; 0: no minimum */
+    uint32_t most; /* maximum findings to report per rule and severity, more are only counted; 0: no
+                    * maximum */
+    uint32_t flags; /* PERFILE_CHECK_… */
     uint32_t reserved0;
     uint64_t reserved[6];
 } perfile_check_options;
 
-/* Puts a stage that checks on `below`.  On success *stream is the new head, which owns `below`;
- * records pass unchanged and are not copied.  Findings about the container are reported with the
- * first record, damage is reported whether or not `below` delivers it.  `below` should not be
- * opened with `as_stored`, which takes overwritten bytes for records.  Memory is bounded to about
- * 32 MiB: rules that would need more of a huge capture are not checked any more. PERFILE_E_USAGE:
- * `only` or `ignore` name no rule; PERFILE_E_NOMEM. */
+/* Puts a checking stage on `below`.  On success *stream is the new head, which owns `below`.
+ * Records pass unchanged and are not copied.  Findings about the container are reported with the
+ * first record.  Damage is reported whether or not `below` delivers it.  Do not open `below` with
+ * `as_stored`, which treats overwritten bytes as records.  Memory is bounded to about 32 MiB: rules
+ * that would need more for a huge capture are no longer checked.  PERFILE_E_USAGE: `only` or
+ * `ignore` matches no rule.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_check(perfile_stream *below,
                                                           const perfile_check_options *options,
                                                           perfile_stream **stream,
                                                           perfile_error *err);
 
-/* Reports a failure of perfile_open() as a finding.  Returns true if the input is to blame (it is
- * no capture), false if it could not be read. */
+/* Reports a failure of perfile_open() as a finding.  Returns true if the input is at fault (it is
+ * not a capture), false if it could not be read. */
 PERFILE_API bool perfile_check_refused(const perfile_error *failure,
                                        const perfile_check_options *options);
 
-/* How often a rule was broken so far, at a severity.  `check` is a stage of perfile_check(); zeros
- * for other streams. */
+/* How often a rule was broken so far, at one severity.  `check` is a stage of perfile_check(); for
+ * other streams all members are 0. */
 typedef struct perfile_check_summary {
-    uint64_t count;                     /* how often, 0: never */
-    uint64_t first_offset, last_offset; /* of the first and last time, in bytes of their files */
-    uint32_t first_part, last_part;     /* files of a directory that these are in */
+    uint64_t count; /* number of findings */
+    uint64_t first_offset,
+        last_offset; /* of the first and last finding, bytes from the start of their files */
+    uint32_t first_part, last_part; /* numbers of these files in a directory */
 } perfile_check_summary;
 PERFILE_API void perfile_check_get_summary(const perfile_stream *check, unsigned rule,
                                            unsigned severity, perfile_check_summary *tally,
                                            size_t size);
 
-/* The names of the perf versions that perfile_check_version() knows, in order; NULL behind the
- * last. */
+/* Returns the names of the perf versions that perfile_check_version() knows, in order; NULL after
+ * the last. */
 PERFILE_API const char *perfile_check_version_at(size_t position);
 
-enum { /* what becomes of a capture in `perf report --stats` of a version, the worst last */
+enum { /* what `perf report --stats` of a version does with a capture, worst last */
        PERFILE_VERDICT_READS = 0,  /* opens it and reads all records */
-       PERFILE_VERDICT_LOSES = 1,  /* opens it, and loses records or fields */
-       PERFILE_VERDICT_STOPS = 2,  /* opens it, and does not come to its end */
+       PERFILE_VERDICT_LOSES = 1,  /* opens it, but loses records or fields */
+       PERFILE_VERDICT_STOPS = 2,  /* opens it, but stops before its end */
        PERFILE_VERDICT_REFUSES = 3 /* does not open it */
 };
 
-/* One thing that versions of perf make of captures that break a rule.  Strings are static. */
+/* What some versions of perf do with captures that break a rule.  Strings are static. */
 typedef struct perfile_rule_verdict {
-    const char *from, *to; /* versions, both included: "6.1" */
+    const char *from, *to; /* first and last version, inclusive: "6.1" */
     uint8_t verdict;       /* PERFILE_VERDICT_… */
     uint8_t form;          /* PERFILE_VERDICT_OF_… */
-    bool lesser;           /* of the milder case */
+    bool lesser;           /* about the milder case of the rule */
     uint8_t reserved0[5];
-    const char *when; /* which breaches of the rule they reject, a sentence; NULL: all of them */
+    const char *when; /* which violations they reject, a sentence; NULL: all of them */
     uint64_t reserved[3];
 } perfile_rule_verdict;
 
-enum { /* perfile_rule_verdict.form: which captures it is about */
+enum { /* perfile_rule_verdict.form: the form of the capture */
        PERFILE_VERDICT_OF_ANY = 0,
        PERFILE_VERDICT_OF_FILE = 1, /* directories too */
        PERFILE_VERDICT_OF_PIPE = 2
 };
 
-/* The verdicts of format/versions.def on the rule of that number, one by one; false behind the
- * last. Fills the first `size` bytes of *verdict. */
+/* Gets the verdict at `position` in format/versions.def for a rule number.  Fills the first `size`
+ * bytes of *verdict; returns false after the last. */
 PERFILE_API bool perfile_rule_verdict_at(uint32_t rule, size_t position,
                                          perfile_rule_verdict *verdict, size_t size);
 
-/* What perf `version` ("6.1", "perf-6.1") does with the capture that went through `check`, to be
- * asked at its end; it does not depend on which findings were reported.  `reason` is called with a
- * sentence for each property that this version rejects; with PERFILE_VERDICT_READS for what it
- * ignores without losing a record, and for what only other commands of perf reject.
- * PERFILE_E_USAGE: no such version, or no stage. */
+/* Tells what perf `version` ("6.1", "perf-6.1") does with the capture that went through `check`.
+ * Call it at the end of the stream.  The answer does not depend on which findings were reported.
+ * `reason` is called with a sentence for each property that this version rejects.  With
+ * PERFILE_VERDICT_READS it is called for what the version ignores without losing a record, and for
+ * what only other commands of perf reject.  PERFILE_E_USAGE: there is no such version, or `check`
+ * is not a checking stage. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_check_version(const perfile_stream *check, const char *version, unsigned *verdict,
                       void (*reason)(void *user, unsigned verdict, const char *sentence),

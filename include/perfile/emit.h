@@ -1,7 +1,7 @@
-/* Records into other forms: text for people, JSON lines, CBOR, tab-separated values; and the forms
- * that viewers of profiles read.
+/* Writes records in other formats: text for people, JSON lines, CBOR, tab-separated values, and the
+ * formats that profile viewers read.
  *
- * An emitter is a thing that records are put into:
+ * Open an emitter, put records into it, and finish it:
  *
  *     st = perfile_emitter_open("jsonl", stream, sink, NULL, &e, &err);
  *     if (st == PERFILE_OK)
@@ -11,9 +11,9 @@
  *     if (st == PERFILE_END)
  *         st = perfile_emitter_finish(e, &err);
  *
- * "jsonl" and "cbor" have the objects of format/dump.cddl, complete; they are true to the file when
- * the stream was opened with perfile_open_options.as_stored.  All forms show damage where it is
- * when it was opened with PERFILE_DELIVER_DAMAGE. */
+ * "jsonl" and "cbor" write the complete objects of format/dump.cddl.  To get the records exactly as
+ * the file stores them, open the stream with perfile_open_options.as_stored.  To see damage at its
+ * position in the output, of any format, open the stream with PERFILE_DELIVER_DAMAGE. */
 #ifndef PERFILE_EMIT_H
 #define PERFILE_EMIT_H
 
@@ -27,23 +27,23 @@
 extern "C" {
 #endif
 
-/* Shows records in one of the forms. */
+/* Writes records in one format. */
 typedef struct perfile_emitter perfile_emitter;
 
 enum {                            /* perfile_emit_options.flags */
        PERFILE_EMIT_HEX = 1 << 0, /* "text": every field next to its bytes and their offset */
-       /* Records only, nothing of the header, events and features; not of "jsonl" and "cbor" as the
-        * contract has them. */
+       /* Records only: no header, events or features. "jsonl" and "cbor" output is then not
+        * complete as format/dump.cddl defines it. */
        PERFILE_EMIT_RECORDS = 1 << 1,
-       /* "jsonl" and "cbor": each record with the name of its event, and with a model with that of
-        * its thread and, if it is a sample, of what is mapped at its address. */
+       /* "jsonl" and "cbor": each record also has the name of its event.  With a model it also has
+        * the name of its thread and, for a sample, the object mapped at its address. */
        PERFILE_EMIT_RESOLVE = 1 << 2,
-       /* "script": as the options of `perf script`. */
+       /* "script": these match options of `perf script`. */
        PERFILE_SCRIPT_NANOSECONDS = 1 << 3, /* --ns: times with nine digits */
-       PERFILE_SCRIPT_DELTATIME = 1 << 4,   /* times since the line before */
+       PERFILE_SCRIPT_DELTATIME = 1 << 4,   /* times relative to the previous line */
        PERFILE_SCRIPT_RELTIME = 1 << 5,     /* times since the first line */
        PERFILE_SCRIPT_NO_CHAINS = 1 << 6,   /* -G: call chains are not shown */
-       PERFILE_SCRIPT_NO_INLINE = 1 << 7,   /* functions that are inlined have no lines */
+       PERFILE_SCRIPT_NO_INLINE = 1 << 7,   /* inlined functions get no lines */
        PERFILE_SCRIPT_TASKS = 1 << 8,       /* lines for COMM, FORK, EXIT */
        PERFILE_SCRIPT_MMAPS = 1 << 9,       /* … MMAP, MMAP2 */
        PERFILE_SCRIPT_SWITCHES = 1 << 10,   /* … SWITCH, SWITCH_CPU_WIDE */
@@ -53,128 +53,130 @@ enum {                            /* perfile_emit_options.flags */
        PERFILE_SCRIPT_BPF = 1 << 14,        /* … KSYMBOL, BPF_EVENT */
        PERFILE_SCRIPT_CGROUPS = 1 << 15,    /* … CGROUP */
        PERFILE_SCRIPT_TEXT_POKES = 1 << 16, /* … TEXT_POKE */
-       /* --header: in front of a capture, where its parts are and what its features say.  The two
-        * lines before them, which say when the file was written, are for the caller, who knows it.
-        */
+       /* --header: before the records, the offsets of the capture's sections and the contents of
+        * its features.  The two lines before these, which say when the file was written, must come
+        * from the caller, who knows that time. */
        PERFILE_SCRIPT_HEADER = 1 << 17,
-       PERFILE_SCRIPT_SHOW_INFO = 1 << 18 /* -I: of features all; of a pipe also without HEADER */
+       PERFILE_SCRIPT_SHOW_INFO = 1 << 18 /* -I: all features in full; pipes: also without HEADER */
 };
 
 enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_PERIODS = 1 << 0,   /* weights are sums of periods, not numbers of samples */
-       PERFILE_EXPORT_NO_LABELS = 1 << 1, /* `per` is empty on purpose: nothing is counted apart */
+       PERFILE_EXPORT_NO_LABELS = 1 << 1, /* `per` is empty on purpose: no keys */
        PERFILE_EXPORT_MARK_KERNEL = 1 << 2, /* names of frames of the kernel end with _[k] */
-       PERFILE_EXPORT_MARK_JIT = 1 << 3,    /* those of code generated at run time end with _[j] */
+       PERFILE_EXPORT_MARK_JIT = 1 << 3,    /* names of frames of generated code end with _[j] */
        PERFILE_EXPORT_NO_UNWIND = 1 << 4,   /* copies of user stacks are not unwound */
-       PERFILE_EXPORT_INLINE = 1 << 5, /* functions that the compiler inlined get frames of their
-                                        * own, see perfile_symbols_source() */
+       PERFILE_EXPORT_INLINE = 1 << 5, /* functions that the compiler inlined get their own frames,
+                                        * see perfile_symbols_source() */
        PERFILE_EXPORT_MARK_INLINE = 1 << 6, /* names of such frames end with _[i] */
-       /* The first capture is what the others are compared with: "folded" has its weight in front
-        * of that of the others, "flamegraph" shows what grew and shrank.  Other forms:
-        * PERFILE_E_USAGE of perfile_emitter_open(). */
+       /* The other captures are compared with the first one. "folded" writes the weight in the
+        * first capture before the weight in the others; "flamegraph" shows what grew and shrank.
+        * With other formats perfile_emitter_open() returns PERFILE_E_USAGE. */
        PERFILE_EXPORT_COMPARE = 1 << 7,
-       /* The calls in branch stacks (`perf record --call-graph lbr`) take the place of the user
-        * part of call chains. */
+       /* The calls in branch stacks (`perf record --call-graph lbr`) replace the user part of call
+        * chains. */
        PERFILE_EXPORT_BRANCH_CHAINS = 1 << 8,
-       /* Frames whose function is not known are called by their object, [libc.so.6] or [unknown],
-        * and those of one object are one; or by their place in it, [libc.so.6+0x1234].  The default
-        * of "folded", "flamegraph", "speedscope" and "pprof" is the object, of the others the
-        * place.  Not both. */
+       /* How a frame without a known function is named.  MODULE: by its object, [libc.so.6] or
+        * [unknown], so that all such frames of one object are merged.  ADDRESS: by its offset in
+        * the object, [libc.so.6+0x1234]. "folded", "flamegraph", "speedscope" and "pprof" use
+        * MODULE by default, the others ADDRESS.  Do not set both. */
        PERFILE_EXPORT_UNKNOWN_MODULE = 1 << 9,
        PERFILE_EXPORT_UNKNOWN_ADDRESS = 1 << 10,
-       /* Stacks are merged from the leaf: their lines and boxes begin with the function that runs,
-        * its callers follow, then the keys of `per`.  "folded" and "flamegraph"; other forms:
-        * PERFILE_E_USAGE. */
+       /* Merges stacks from the leaf: a line or box starts with the function that runs, then come
+        * its callers, then the keys of `per`.  Only "folded" and "flamegraph"; PERFILE_E_USAGE for
+        * other formats. */
        PERFILE_EXPORT_REVERSE = 1 << 11,
-       /* Weights are numbers of samples, not periods: the default of all forms but "speedscope",
-        * where samples of clocks, and of cycles so many times a second, weigh ns by default, with
-        * empty stacks where switches say that a thread was on no processor. */
+       /* Weights are numbers of samples, not periods.  This is the default of all formats but
+        * "speedscope".  There, samples of clock events, and of cycles sampled at a frequency, have
+        * weights in ns by default; a thread has an empty stack while switch records say that it was
+        * on no CPU. */
        PERFILE_EXPORT_SAMPLES = 1 << 12,
-       /* "firefox": the viewer may ask a symbol server, which learns names and build ids of files,
-        * for functions that are not named. */
+       /* "firefox": the viewer may ask a symbol server for functions without names.  That server
+        * then learns the names and build ids of files. */
        PERFILE_EXPORT_SYMBOL_SERVER = 1 << 13,
-       /* Frames have a file and line of the source, see perfile_symbols_source(): "speedscope",
-        * "firefox" and "pprof"; other forms: PERFILE_E_USAGE. */
+       /* Frames have a source file and line, see perfile_symbols_source().  Only "speedscope",
+        * "firefox" and "pprof"; PERFILE_E_USAGE for other formats. */
        PERFILE_EXPORT_LINES = 1 << 14,
-       /* Stacks are those at which threads left their processor, and weigh ns until they came back:
-        * of samples of sched:sched_switch, each of them (a period of 1), or of context-switches;
-        * that a thread came back is said by these or by SWITCH records.  Records have to come in
-        * order of time (perfile_sort()).  Those with PERFILE_REC_UNSELECTED are not shown, but say
-        * when threads came back.  "folded", "flamegraph", "speedscope" and "pprof"; other forms:
-        * PERFILE_E_USAGE. */
+       /* Shows the stacks at which threads left their CPU, weighted by the ns until they came back.
+        * These stacks come from samples of context-switches, or of sched:sched_switch if every
+        * switch was sampled (period 1).  The return of a thread is taken from the same samples or
+        * from SWITCH records.  Records must come in order of time (perfile_sort()).  Records with
+        * PERFILE_REC_UNSELECTED are not shown; they only tell when threads came back.  Only
+        * "folded", "flamegraph", "speedscope" and "pprof"; PERFILE_E_USAGE for other formats. */
        PERFILE_EXPORT_OFF_CPU = 1 << 15,
-       /* "parquet": branch stacks and registers of samples, too. */
+       /* "parquet": also write branch stacks and registers of samples. */
        PERFILE_EXPORT_WIDE = 1 << 16,
        /* "parquet": the file of a capture is TABLE/CAPTURE_ID.parquet, not
         * TABLE/host=HOST/date=YYYY-MM-DD/CAPTURE_ID.parquet. */
        PERFILE_EXPORT_ONE_FOLDER = 1 << 17
 };
 
-/* What the forms for viewers need to know ("folded" …; perfile_export_format()).  Set `size`; zeros
- * are the defaults. */
+/* Options of the viewer formats ("folded" …; perfile_export_format()).  Set `size`; zeros are the
+ * defaults. */
 typedef struct perfile_export_options {
     size_t size;
     uint32_t flags; /* PERFILE_EXPORT_… */
-    /* PERFILE_PER_COMM … PERFILE_PER_CPU, in the order in which they stand in front of the frames;
-     * ended by 0.  Empty: those of the form, PERFILE_PER_COMM of most. */
+    /* PERFILE_PER_COMM … PERFILE_PER_CPU, in the order in which they precede the frames; ended by
+     * 0.  Empty: the default of the format, which is PERFILE_PER_COMM for most. */
     uint8_t per[8];
-    const char *title; /* of a picture, UTF-8; NULL: the names of the captures.  Copied. */
-    /* Frames get the names of their functions, looked up so, and copies of user stacks are unwound.
-     * Borrowed until the emitter is closed.  NULL: frames are places in files, call chains end in
-     * the kernel where the capture has a copy of the user stack instead. */
+    const char *title; /* title of a picture, UTF-8; NULL: the names of the captures.  Copied. */
+    /* How function names are looked up.  Copies of user stacks are unwound, too.  Borrowed until
+     * the emitter is closed.  NULL: frames are offsets in files, and where the capture has a copy
+     * of the user stack instead of a user call chain, the call chain ends in the kernel. */
     const perfile_symbols_options *symbols;
-    /* "parquet": names of tables (format/tables.def) with commas between them; NULL: all.  Borrowed
-     * until the emitter is closed, as the next member. */
+    /* "parquet": names of tables (format/tables.def), separated by commas; NULL: all.  Borrowed
+     * until the emitter is closed, like `labels`. */
     const char *tables;
-    /* "parquet": KEY=VALUE, what is said of the captures in the table `captures`, ended by NULL;
-     * NULL: nothing. */
+    /* "parquet": KEY=VALUE labels for the captures in the table `captures`, ended by NULL; NULL:
+     * none. */
     const char *const *labels;
     uint64_t reserved[1];
 } perfile_export_options;
 
-/* What an export made of the records that were put into it. */
+/* Counts of what an export read and wrote. */
 typedef struct perfile_export_summary {
-    uint64_t samples;        /* that were read, and are in the output */
+    uint64_t samples;        /* samples that were read and are in the output */
     uint64_t period;         /* sum of their periods, up to UINT64_MAX */
-    uint64_t without_period; /* of them, those for which no period is known */
-    uint64_t without_stack;  /* of them, those of which no address is known */
-    uint64_t unreadable;     /* of them, those whose call chain could not be read */
+    uint64_t without_period; /* samples without a known period */
+    uint64_t without_stack;  /* samples without a known address */
+    uint64_t unreadable;     /* samples with an unreadable call chain */
     uint64_t joined;         /* call chains whose user part came later (CALLCHAIN_DEFERRED) */
-    uint64_t not_joined;     /* those whose user part did not come */
-    uint64_t stacks;         /* distinct ones of what is shown, with every beginning of one */
-    uint64_t unmapped;       /* of them, those that end where nothing is known to be mapped */
-    uint64_t named;          /* of them, those that end in a known function */
-    uint64_t frames;     /* distinct functions, files and places in code that these consist of */
-    uint64_t events;     /* different names of events that the samples are of */
+    uint64_t not_joined;     /* call chains that never got their user part */
+    uint64_t stacks;     /* distinct stacks that are shown; each prefix of a stack counts, too */
+    uint64_t unmapped;   /* stacks that end at an address without a known mapping */
+    uint64_t named;      /* stacks that end in a known function */
+    uint64_t frames;     /* distinct functions, files and code addresses in these stacks */
+    uint64_t events;     /* distinct event names of the samples */
     uint64_t pruned;     /* frames that are too small to be shown in a picture */
-    uint64_t bytes;      /* of memory, out of perfile_limits.profile_bytes */
-    uint64_t first_time; /* of the samples, ns of the session clock; PERFILE_NO_TIME … */
-    uint64_t last_time;  /* … and 0: none has one */
-    bool events_apart;   /* the output tells them apart */
-    /* With PERFILE_EXPORT_COMPARE: the samples of the first capture, which are not in `samples` and
-     * `period`; all else is of both. */
+    uint64_t bytes;      /* bytes of memory, limited by perfile_limits.profile_bytes */
+    uint64_t first_time; /* first sample, ns of the session clock; none: PERFILE_NO_TIME */
+    uint64_t last_time;  /* last sample; none: 0 */
+    bool events_apart;   /* the output distinguishes events */
+    /* With PERFILE_EXPORT_COMPARE: samples and periods of the first capture, which `samples` and
+     * `period` do not include.  All other members cover all captures. */
     uint64_t before_samples;
-    uint64_t unwound; /* copies of user stacks that were unwound to the outermost frame; of the
-                       * others, up to UINT32_MAX each, the innermost frames are there … */
-    uint32_t unwound_short;    /* … up to the end of the copy, or 127 of them */
-    uint32_t unwound_no_file;  /* … up to code whose file was not found */
-    uint32_t unwound_no_rules; /* … up to code of which its file does not say who called it */
-    uint32_t not_unwound; /* … up to registers or a stack that make no sense, or none at all: those
-                           * of 32-bit programs and of machines but x86-64 and aarch64 */
-    /* Of the form "aux": */
-    uint64_t aux_files;   /* ring buffers */
-    uint64_t aux_bytes;   /* of their data */
-    uint64_t aux_missing; /* places where a ring buffer lacks data */
+    uint64_t unwound; /* copies of user stacks that were unwound to the outermost frame.  The others
+                       * yield only their innermost frames; the next four count them by reason, up
+                       * to UINT32_MAX each */
+    uint32_t unwound_short;    /* the copy ended, or 127 frames were reached */
+    uint32_t unwound_no_file;  /* the file of the code was not found */
+    uint32_t unwound_no_rules; /* the file has no unwind rules for the code */
+    uint32_t not_unwound; /* registers or stack are damaged or not supported; only 64-bit programs
+                           * on x86-64 and aarch64 are */
+    /* Only format "aux": */
+    uint64_t aux_files;   /* number of ring buffers */
+    uint64_t aux_bytes;   /* bytes of their data */
+    uint64_t aux_missing; /* lost ranges in ring buffers */
     uint64_t too_costly;  /* perfile_symbols_too_costly() */
-    /* Of "folded" and "chrome", which write a name wherever it is called: bytes to which longer
-     * names were shortened, in the middle, because all would have been more than 16 times the
-     * records, and 1 MiB; 0: all names are whole. */
+    /* Only "folded" and "chrome", which repeat a name for each call: longer names were shortened in
+     * the middle to this many bytes, because the full names would have taken more than 16 times the
+     * size of the records plus 1 MiB.  0: no name was shortened. */
     uint64_t names_most;
-    /* With PERFILE_EXPORT_INLINE: inlined functions that have no frame, because they would have
-     * been more than 4 for each frame of a call chain, and 8192. */
+    /* With PERFILE_EXPORT_INLINE: inlined functions that got no frame, because there would have
+     * been more than 4 for each frame of a call chain, plus 8192. */
     uint64_t not_inlined;
-    /* Of forms that show time: samples of tracepoints that are without their payload, because all
-     * that is kept takes half of perfile_limits.profile_bytes. */
+    /* Only formats that show time: tracepoint samples that lack their payload, because the stored
+     * data already takes half of perfile_limits.profile_bytes. */
     uint64_t payloads_left_out;
 } perfile_export_summary;
 
@@ -182,84 +184,88 @@ typedef struct perfile_export_summary {
 typedef struct perfile_emit_options {
     size_t size;
     uint32_t flags; /* PERFILE_EMIT_… */
-    /* How many threads make the output, the caller's included; at most 256.  0 or 1: only the
-     * caller's.  The output does not depend on it.  From perfile_emitter_begin() to
-     * perfile_emitter_finish() the model must not be fed then; all calls still come from one
-     * thread, but for those of perfile_symbols_options.notice, which come from one at a time.  With
-     * forms for viewers the threads resolve samples with tables of their own: memory may be as much
-     * for each. */
+    /* Number of threads that make the output, including the caller's; at most 256.  0 or 1: only
+     * the caller's.  The output does not depend on it.  With several threads, do not feed the model
+     * between perfile_emitter_begin() and perfile_emitter_finish().  All calls still come from one
+     * thread, except for perfile_symbols_options.notice, which may come from any of them but only
+     * one at a time.  For viewer formats each thread has its own tables, so each may take as much
+     * memory as one thread alone. */
     uint32_t threads;
-    /* "tsv": the columns, separated by commas; see perfile_emit_fields_check().  "script": fields
-     * as for -F of `perf script`, several such texts with spaces between them.  Copied. */
+    /* "tsv": the columns, separated by commas, see perfile_emit_fields_check(). "script": fields as
+     * `perf script` takes them with -F; several such texts are separated by spaces.  Copied. */
     const char *fields;
-    /* Fed with all that the records refer to; it must outlive the emitter.  NULL: names of threads
-     * and of what is mapped are not known. */
+    /* A model that was fed with everything the records refer to; it must outlive the emitter.
+     * NULL: names of threads and mapped objects are unknown. */
     const perfile_model *model;
-    /* Of forms for viewers; of "script" symbols and flags; of "tsv" `symbols`, for columns of
-     * functions; NULL: the defaults.  Copied. */
+    /* Options of the viewer formats. "script" uses `symbols` and `flags`; "tsv" uses `symbols`, for
+     * columns of functions.  NULL: the defaults.  Copied. */
     const perfile_export_options *exporting;
-    uint32_t max_stack; /* "script": frames of a call chain at most; 0: 127 */
+    uint32_t max_stack; /* "script": maximum frames of a call chain; 0: 127 */
     uint32_t reserved0;
-    /* "script": names of functions, with commas between them; what called one of them is not shown
-     * in call chains.  NULL: all is shown.  Copied. */
+    /* "script": names of functions, separated by commas; call chains omit the callers of these
+     * functions.  NULL: call chains are complete.  Copied. */
     const char *stop_at;
 } perfile_emit_options;
 
-/* What came of it, as exit status of a command. */
+/* Outcome of an emitter, usable as the exit status of a command. */
 enum {
     PERFILE_EMIT_COMPLETE = 0,
-    PERFILE_EMIT_NOTHING = 1, /* damage, and nothing that could be decoded */
-    PERFILE_EMIT_DAMAGED = 3  /* damage, and all that could be decoded */
+    PERFILE_EMIT_NOTHING = 1, /* the input is damaged and nothing could be decoded */
+    PERFILE_EMIT_DAMAGED = 3  /* the input is damaged; all that could be decoded was emitted */
 };
 
-/* The form at `position` ("text" …), NULL behind the last; and what it is, in words. */
+/* Return the name of the format at `position` ("text" …), and its description.  NULL after the
+ * last. */
 PERFILE_API const char *perfile_emit_format(size_t position);
 PERFILE_API const char *perfile_emit_format_doc(size_t position);
 
-/* The same of the forms for viewers ("folded" …), which add up what samples say, or show them over
- * time.  They are opened like the others, and need a model to resolve addresses. */
+/* The same for the viewer formats ("folded" …), which add up samples or show them over time.  They
+ * are opened like the others, and need a model to resolve addresses. */
 PERFILE_API const char *perfile_export_format(size_t position);
 PERFILE_API const char *perfile_export_format_doc(size_t position);
 
-/* Whether the output of that form is not for terminals; false behind the last. */
+/* Returns true if the output of the viewer format at `position` is not for terminals; false after
+ * the last. */
 PERFILE_API bool perfile_export_format_is_binary(size_t position);
 
-/* Whether that form writes several files, so that its sink is a directory
- * (perfile_sink_directory()); false behind the last. */
+/* Returns true if the viewer format at `position` writes several files, so that its sink is a
+ * directory (perfile_sink_directory()); false after the last. */
 PERFILE_API bool perfile_export_format_is_directory(size_t position);
 
-/* Whether that form writes tables as files into a folder (perfile_sink_folder()), or one table into
- * any other sink; false behind the last. */
+/* Returns true if the viewer format at `position` writes tables as files into a folder
+ * (perfile_sink_folder()), or one table into any other sink; false after the last. */
 PERFILE_API bool perfile_export_format_is_folder(size_t position);
 
-/* Whether `fields` are columns of "tsv": names as conditions have them (perfile/expr.h), such as
- * `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm`, `dso`, `sym`, `symoff`,
- * `srcline`, `caller`, `stack`, `addr_sym` and `addr_dso`; but no groups of fields, which have no
- * value of their own.  `addr/64` is a number rounded down to a multiple of 64.  *model: one is
- * needed for them.  A name that is none of these may be a field of a tracepoint: the emitter looks
- * for it when it gets the first sample, and fails with PERFILE_E_USAGE if no tracepoint of the
- * capture has it.  PERFILE_E_USAGE: err->message names the first that cannot be a column, and
- * similar names; PERFILE_E_NOMEM. */
+/* Checks that `fields` are valid columns of "tsv".  Valid are the names that conditions use
+ * (perfile/expr.h), such as `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm`, `dso`,
+ * `sym`, `symoff`, `srcline`, `caller`, `stack`, `addr_sym` and `addr_dso`; but no groups of
+ * fields, which have no value.  `addr/64` is a number rounded down to a multiple of 64.  *model is
+ * set to true if the columns need a model.
+ *
+ * Any other name may be a field of a tracepoint.  The emitter looks for it when it gets the first
+ * sample, and fails with PERFILE_E_USAGE if no tracepoint of the capture has it.
+ *
+ * PERFILE_E_USAGE: err->message names the first field that cannot be a column, and similar names.
+ * PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char *fields,
                                                                       bool *model,
                                                                       perfile_error *err);
 
-/* Values of names as text: the columns of "tsv", one by one, for those who count or compare them.
+/* Column values as text: the columns of "tsv" one by one, for programs that count or compare them.
  */
 typedef struct perfile_columns perfile_columns;
 
-/* `fields` as perfile_emit_options.fields; borrows `model` and `symbols`, by which functions are
- * looked up (both may be NULL).  It is for records
- * of one session, which must be there as long as it is asked.  Errors as of
- * perfile_emit_fields_check(). */
+/* Opens the columns that `fields` names, as in perfile_emit_options.fields.  Borrows `model` and
+ * `symbols`, which looks up functions; both may be NULL.  All records must be of one session, which
+ * must live as long as columns are read.  Errors are those of perfile_emit_fields_check(). */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_columns_open(const perfile_model *model, const perfile_symbols_options *symbols,
                      const char *fields, perfile_columns **out, perfile_error *err);
 
-/* The value of the column at `position` for a record: what "tsv" writes for it, but texts as they
- * are stored.  Valid until the next call.  PERFILE_END: the record does not have it; *text
- * is untouched.  PERFILE_E_USAGE: `r` is the first sample, and no tracepoint of the capture has a
- * field of that name; PERFILE_E_NOMEM. */
+/* Gets the value of the column at `position` for a record, as "tsv" writes it, but with texts as
+ * they are stored.  *text is valid until the next call.  PERFILE_END: the record does not have the
+ * field; *text is unchanged.  PERFILE_E_USAGE: `r` is the first sample, and no tracepoint of the
+ * capture has a field of that name.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_columns_text(perfile_columns *c,
                                                                  const perfile_record *r,
                                                                  uint32_t position,
@@ -269,70 +275,71 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_columns_text(perfile_columns
 /* NULL is fine. */
 PERFILE_API void perfile_columns_close(perfile_columns *c);
 
-/* "script" is the text that `perf script` prints.  Records have to come in order of time
- * (perfile_sort()), with all side-band; it needs a model, and exporting->symbols for names of
- * functions. It takes several captures one after the other, as forms for viewers do.  Fields that
- * cannot be printed are PERFILE_E_USAGE, of perfile_emitter_open() or once the events of the
- * capture are known.
+/* Opens an emitter for `format`.  Borrows stream and sink, which must outlive the emitter.
+ * `stream` is asked for facts and for the bytes after records (perfile_stream_extra()), so put each
+ * record before you fetch the next one.
  *
- * Borrows stream and sink, which must outlive the emitter.  `stream` is asked for facts, and for
- * bytes behind records (perfile_stream_extra()), so put a record before the next one is fetched.
- * PERFILE_E_USAGE: no such format; PERFILE_E_NOMEM. */
+ * "script" is the text that `perf script` prints.  Its records must come in order of time
+ * (perfile_sort()), with all side-band.  It needs a model, and exporting->symbols for function
+ * names.  Like the viewer formats it takes several captures, one after the other.  Fields that
+ * cannot be printed cause PERFILE_E_USAGE here, or later when the events of the capture are known.
+ *
+ * PERFILE_E_USAGE: there is no such format.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_open(
     const char *format, perfile_stream *stream, perfile_sink *sink,
     const perfile_emit_options *options, perfile_emitter **emitter, perfile_error *err);
 
-/* Emits the facts of the capture: header, events, features, and damage of these. */
+/* Emits the facts of the capture: header, events and features, and any damage in these. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_begin(perfile_emitter *e,
                                                                   perfile_error *err);
 
-/* Emits a record, or a record of family DAMAGE.  A record that cannot be decoded is emitted as
- * such and is no failure of this call.  PERFILE_E_NOMEM, PERFILE_E_IO (also of the input, when
- * bytes behind the record are read). */
+/* Emits a record, also one of family DAMAGE.  A record that cannot be decoded is emitted as such;
+ * the call does not fail.  PERFILE_E_NOMEM, PERFILE_E_IO (also from the input, when the bytes after
+ * the record are read). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put(perfile_emitter *e,
                                                                 const perfile_record *r,
                                                                 perfile_error *err);
 
-/* The same for first[0 .. n), which perfile_stream_next_run() gave, or some of them that follow
- * each other: faster with several threads. */
+/* The same for first[0 .. n), which is a run from perfile_stream_next_run() or consecutive records
+ * of one.  This is faster with several threads. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put_run(perfile_emitter *e,
                                                                     const perfile_record *first,
                                                                     size_t n, perfile_error *err);
 
-/* Of forms for viewers: the records so far were all of their capture; its stream and model are not
- * needed any more.  Those from now on come from another one, whose samples are added; `stream` and
- * `model` as in perfile_emitter_open().  With NULL no more come until the next call.
- * PERFILE_E_USAGE: the form shows one capture only; PERFILE_E_NOMEM, PERFILE_E_LIMIT
+/* Ends the current capture; only for formats that take several.  Its stream and model are no longer
+ * used.  The next records come from `stream`, and their samples are added; `stream` and `model` are
+ * as in perfile_emitter_open().  With `stream` NULL no records may follow until the next call.
+ *
+ * PERFILE_E_USAGE: the format shows one capture only.  PERFILE_E_NOMEM, PERFILE_E_LIMIT
  * (profile_bytes). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_continue(perfile_emitter *e,
                                                                      perfile_stream *stream,
                                                                      const perfile_model *model,
                                                                      perfile_error *err);
 
-/* Of forms for viewers: what became of the records so far; complete behind
- * perfile_emitter_finish().  Fills the first `size` bytes of *summary; all zeros for other forms.
- */
+/* Fills the first `size` bytes of *summary with the counts of a viewer format so far; they are
+ * complete after perfile_emitter_finish().  All zeros for other formats. */
 PERFILE_API void perfile_emitter_get_summary(const perfile_emitter *e,
                                              perfile_export_summary *summary, size_t size);
 
-/* Hands what was emitted so far to the sink. */
+/* Hands all output so far to the sink. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitter *e,
                                                                   perfile_error *err);
 
-/* Emits the end, and flushes.  The sink is not finished. */
+/* Emits the end and flushes.  Does not finish the sink. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_finish(perfile_emitter *e,
                                                                    perfile_error *err);
 
-/* PERFILE_EMIT_COMPLETE, NOTHING or DAMAGED for what was emitted so far; and how many errors the
- * output reports. */
+/* Return PERFILE_EMIT_COMPLETE, NOTHING or DAMAGED for the output so far, and the number of errors
+ * that the output reports. */
 PERFILE_API int perfile_emitter_outcome(const perfile_emitter *e);
 PERFILE_API uint64_t perfile_emitter_errors(const perfile_emitter *e);
 
-/* Releases the emitter; what was not flushed is dropped.  NULL is fine. */
+/* Releases the emitter and drops output that was not flushed.  NULL is fine. */
 PERFILE_API void perfile_emitter_close(perfile_emitter *e);
 
-/* Emits all there is to say of an input that perfile_open() refused: `damage` and `offset` are
- * those of its perfile_error. */
+/* Emits the report on an input that perfile_open() refused.  `damage` and `offset` are those of its
+ * perfile_error. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_failure(const char *format,
                                                                  perfile_sink *sink,
                                                                  uint32_t damage, uint64_t offset,

@@ -1,4 +1,4 @@
-/* The way back: bytes of records, features and attrs from the structs of records.h.
+/* Encoding: makes the bytes of records, features and attrs from the structs of records.h.
  *
  * For a row RECORD(mmap2, …) in format/records.def there is
  *
@@ -6,28 +6,27 @@
  *                                         const perfile_encode_options *how, void *out,
  *                                         size_t room, size_t *len, perfile_error *err);
  *
- * which makes a whole record (header, body, trailer), and likewise for every FEATURE row, which
- * makes its payload.  What is made is read back and compared before it is given out: what a decoder
- * gets from the bytes is what the program put in, or there is an error that names the member.
+ * which makes a whole record (header, body, trailer).  Likewise each FEATURE row has a function
+ * that makes its payload.  The bytes are decoded and compared before they are returned: either a
+ * decoder gets exactly the input from them, or there is an error that names the member.
  *
- * - `has_…` members say what is there, as they do for decoders; the second of two that exclude each
- *   other need not be set.  `present` of perfile_sample and perfile_sample_id must have the bits
- *   that the layout asks for.
- * - Members that say how many or how long (nr, raw_size …) are taken from what they count, so that
- *   they cannot disagree: whatever they hold is passed over.
- * - Numbers are native.  Arrays, strings and lists may be those of a decoded struct, of either byte
- *   order, or those of a program: perfile_words_u64(), perfile_strings_of(), perfile_NAME_list().
- * - Text ends with a NUL; it and the record are filled up with zeros to a multiple of 8, unless
- *   zeros there would be read as something.  Strings with a length (features) take a multiple
- * of 64.
+ * - `has_…` members tell which members are present, as for decoders; of two that exclude each other
+ *   the second need not be set.  `present` of perfile_sample and perfile_sample_id must have the
+ *   bits that the layout requires.
+ * - Counts and lengths (nr, raw_size …) are computed from the data that they describe; the values
+ *   in these members are ignored.
+ * - Numbers are native.  Arrays, strings and lists may come from a decoded struct, of either byte
+ *   order, or from the program: perfile_words_u64(), perfile_strings_of(), perfile_NAME_list().
+ * - Text ends with a NUL.  Text and record are padded with zeros to a multiple of 8, unless zeros
+ *   there would be read as data.  Strings with a length (features) are padded to a multiple of 64.
  *
- * Nothing is allocated.  `out` must not overlap what `in` points to; after a failure its contents
- * are worthless.  65,536 bytes hold any record but simpleperf's.  With `out` NULL nothing is
- * written and *len is what is needed.
+ * Nothing is allocated.  `out` must not overlap anything that `in` points to; after a failure its
+ * contents are undefined.  65,536 bytes are enough for any record except simpleperf's.  With `out`
+ * NULL nothing is written and *len is the size that is needed.
  *
- * PERFILE_E_USAGE: the struct does not say what its bytes would (perfile_error.where names the
- * member), or `out` is too small.  PERFILE_E_LIMIT: the record would be too long; `where` names the
- * member that did not fit. */
+ * PERFILE_E_USAGE: the struct cannot be stored as it is (perfile_error.where names the member), or
+ * `out` is too small.  PERFILE_E_LIMIT: the record would be too long; `where` names the member that
+ * did not fit. */
 #ifndef PERFILE_ENCODE_H
 #define PERFILE_ENCODE_H
 
@@ -37,34 +36,35 @@
 extern "C" {
 #endif
 
-/* How records and features are stored.  All zeros beside `size`: in this machine's byte order, of
- * no event. */
+/* How records and features are stored.  If all members except `size` are 0, they are stored in this
+ * machine's byte order and belong to no event. */
 typedef struct perfile_encode_options {
     size_t size;
-    const perfile_layout *layout;       /* of the event: samples, READ and trailers need it */
+    const perfile_layout *layout; /* layout of the event, required for samples, READ and trailers */
     const perfile_sample_id *sample_id; /* the trailer, for kernel records whose layout has one */
-    uint32_t n_cpus;                    /* CPU_TOPOLOGY: the processors that NRCPUS has */
-    uint16_t misc;                      /* of the header; not for simpleperf's records */
+    uint32_t n_cpus;                    /* for CPU_TOPOLOGY: number of CPUs in NRCPUS */
+    uint16_t misc;                      /* misc of the header; not for simpleperf's records */
     uint16_t reserved0;
-    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of what is made; 0: this machine's */
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… of the output; 0: this machine's */
     uint32_t reserved1;
     uint64_t reserved[4];
 } perfile_encode_options;
 
-/* The layout of records of an event with that attr. */
+/* Gets the layout of records of an event with this attr. */
 PERFILE_API void perfile_layout_of_attr(const perfile_attr *attr, size_t size,
                                         perfile_layout *layout);
 
-/* Native arrays in the form that structs hold.  They borrow: the array must outlive them. */
+/* Wrap native arrays in the types of the structs.  The array is borrowed and must outlive the
+ * result. */
 PERFILE_API perfile_words perfile_words_u16(const uint16_t *words, size_t n);
 PERFILE_API perfile_words perfile_words_u32(const uint32_t *words, size_t n);
 PERFILE_API perfile_words perfile_words_s32(const int32_t *words, size_t n);
 PERFILE_API perfile_words perfile_words_u64(const uint64_t *words, size_t n);
 PERFILE_API perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n);
 
-/* One function for all types: makes the bytes of `in`, the struct of a record of type
- * PERFILE_RECORD_… or of a feature PERFILE_FEATURE_…, in out[0 .. room), as the beginning of this
- * header says; *len is how many they are. */
+/* One function for all types: encodes `in`, the struct of a record type PERFILE_RECORD_… or of a
+ * feature PERFILE_FEATURE_…, to out[0 .. room), as the top of this header describes.  *len is the
+ * number of bytes. */
 PERFILE_API perfile_status perfile_encode(uint32_t type, const void *in, size_t size,
                                           const perfile_encode_options *how, void *out, size_t room,
                                           size_t *len, perfile_error *err);
@@ -841,13 +841,13 @@ static inline perfile_status perfile_sp_debug_encode(const perfile_sp_debug *in,
 /* clang-format on */
 #endif
 
-/* A trailer that stands alone, as how->layout has it; how->sample_id does not matter. */
+/* Encodes a trailer alone, with how->layout; how->sample_id is ignored. */
 PERFILE_API perfile_status perfile_sample_id_encode(const perfile_sample_id *in, size_t size,
                                                     const perfile_encode_options *how, void *out,
                                                     size_t room, size_t *len, perfile_error *err);
 
-/* An attr of in->size bytes (0, as in very old files: 64), in the order that `how` says.  Members
- * that do not fit must be 0. */
+/* Encodes an attr of in->size bytes (0, as in very old files: 64) in the byte order of `how`.
+ * Members that do not fit must be 0. */
 PERFILE_API perfile_status perfile_attr_encode(const perfile_attr *in, size_t size,
                                                const perfile_encode_options *how, void *out,
                                                size_t room, size_t *len, perfile_error *err);

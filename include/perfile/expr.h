@@ -2,9 +2,9 @@
  *
  *     type == SAMPLE && period > 1e6 && (pid == 7 || comm ~ "gcc*")
  *
- * The language is described in format/expressions.md; its names are those of the rows of format/.
- * A text is checked and compiled once; testing a record allocates nothing.  An expression is an
- * object as others: one thread at a time, several of the same text for several threads. */
+ * format/expressions.md describes the language; its names are those of the rows of format/.  A text
+ * is checked and compiled once; testing a record allocates nothing.  An expression may be used by
+ * one thread at a time; for several threads, compile the same text several times. */
 #ifndef PERFILE_EXPR_H
 #define PERFILE_EXPR_H
 
@@ -17,39 +17,40 @@ extern "C" {
 /* A condition that was compiled. */
 typedef struct perfile_expr perfile_expr;
 
-enum { /* what a name stands for */
+enum { /* type of a name */
        PERFILE_EXPR_NUMBER = 1 << 0,
-       PERFILE_EXPR_TEXT = 1 << 1, /* bytes that are no text count as their hex digits */
+       PERFILE_EXPR_TEXT = 1 << 1, /* bytes that are not text count as their hex digits */
        PERFILE_EXPR_LIST = 1 << 2, /* for any(), all() and count() */
        PERFILE_EXPR_OTHER = 1 << 3 /* for has() only */
 };
 
-/* What a provider answers. */
+/* The answer of a provider. */
 typedef struct perfile_expr_value {
     uint64_t number;    /* in two's complement when negative */
     bool negative;      /* `number` is below zero */
     perfile_bytes text; /* valid until the provider is called again for another record */
 } perfile_expr_value;
 
-/* Names that no table has: the name of the thread of a sample (`comm`), what is mapped at its
- * address (`dso`) … .  A name that tables have too is asked of the provider
- * for records that do not have the field. */
+/* Supplies names that are in no table: the name of the thread of a sample (`comm`), the object
+ * mapped at its address (`dso`) … .  For a name that is also in tables, the provider is asked for
+ * records that do not have the field. */
 typedef struct perfile_expr_provider {
     size_t size;
     void *user;
-    /* While compiling: PERFILE_EXPR_NUMBER or TEXT when `name` ("comm", "dso") is
-     * or may become known, and a number to ask for it with; 0: it is not. */
+    /* Called while compiling.  Returns PERFILE_EXPR_NUMBER or TEXT if `name` ("comm", "dso") is or
+     * may become known, and stores a number for use with `answer` in *handle; returns 0 if it is
+     * not known. */
     uint32_t (*knows)(void *user, const char *name, uint32_t *handle);
-    /* For a record: PERFILE_OK, PERFILE_END when it has no such thing, or a failure, which the test
-     * then returns. */
+    /* Called for a record.  Returns PERFILE_OK, PERFILE_END if the record has no such value, or a
+     * failure, which the test then returns. */
     perfile_status (*answer)(void *user, const perfile_record *r, uint32_t handle,
                              perfile_expr_value *value, perfile_error *err);
 } perfile_expr_provider;
 
 enum { /* perfile_expr_options.flags */
-       /* Names that neither the tables nor the provider know are fields of tracepoints (prev_pid,
-        * sched_switch.prev_pid).  They are looked for when the first sample is tested; one that no
-        * tracepoint of its capture has then fails with PERFILE_E_USAGE. */
+       /* Treat names that neither the tables nor the provider know as fields of tracepoints
+        * (prev_pid, sched_switch.prev_pid).  They are looked up when the first sample is tested; if
+        * no tracepoint of its capture has the field, the test fails with PERFILE_E_USAGE. */
        PERFILE_EXPR_PAYLOADS = 1 << 0
 };
 
@@ -62,23 +63,23 @@ typedef struct perfile_expr_options {
     uint64_t reserved[5];
 } perfile_expr_options;
 
-/* Compiles `text` (NUL-terminated UTF-8); `options` may be NULL.
- * PERFILE_E_USAGE: it is no expression, a name is unknown or types do not fit; err.offset is the
- * byte of the text that is meant, err.message names the column, and ends with two lines that show
- * the place.  PERFILE_E_LIMIT: longer than 1 MiB, nested deeper than 64 levels, or of more than
- * 8192 steps or 1024 names; PERFILE_E_NOMEM. */
+/* Compiles `text` (NUL-terminated UTF-8); `options` may be NULL.  PERFILE_E_USAGE: it is not an
+ * expression, a name is unknown or types do not match. err.offset is then the byte of the text with
+ * the error; err.message names the column and ends with two lines that show the position.
+ * PERFILE_E_LIMIT: longer than 1 MiB, nested deeper than 64 levels, or more than 8192 steps or 1024
+ * names.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_compile(
     const char *text, const perfile_expr_options *options, perfile_expr **expr, perfile_error *err);
 
-/* Whether the condition holds for `r`.  Ask before the next call on its stream.  A record that
- * cannot be decoded has only the fields at fixed places in front.  Fails when the provider does,
- * and see PERFILE_EXPR_PAYLOADS. */
+/* Tests the condition on `r`; *yes is the result.  Call it before the next call on the record's
+ * stream.  A record that cannot be decoded has only its leading fields at fixed offsets.  Fails if
+ * the provider fails; see also PERFILE_EXPR_PAYLOADS. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_test(perfile_expr *expr,
                                                               const perfile_record *r, bool *yes,
                                                               perfile_error *err);
 
 /* The same for first[0 .. n), n at most 64 (PERFILE_RUN_RECORDS): bit i of *yes is for first[i].
- * After a failure *yes is untouched. */
+ * After a failure *yes is unchanged. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_test_run(perfile_expr *expr,
                                                                   const perfile_record *first,
                                                                   size_t n, uint64_t *yes,
@@ -89,17 +90,17 @@ PERFILE_API void perfile_expr_close(perfile_expr *expr);
 
 /* A name that an expression may use. */
 typedef struct perfile_expr_name {
-    const char *record;              /* "mmap2": a field of such records; "": of every record */
-    const char *name;                /* "values.time_enabled"; ".from" is of the elements of … */
-    const char *list;                /* … this list, else NULL */
-    const char *doc;                 /* what it is, in a few words */
-    const perfile_vocabulary *words; /* of its values or parts, or NULL */
+    const char *record; /* "mmap2": a field of such records; "": of every record */
+    const char *name;   /* "values.time_enabled"; ".from" is in the elements of `list` */
+    const char *list;   /* name of the list, else NULL */
+    const char *doc;    /* description, in a few words */
+    const perfile_vocabulary *words; /* words for its values or parts, or NULL */
     uint32_t type;                   /* PERFILE_EXPR_… */
     uint32_t kind;                   /* PERFILE_KIND_… */
     uint64_t reserved[2];
 } perfile_expr_name;
 
-/* Shows all names, those of every record first; what `name` is called with is gone after it. */
+/* Calls `name` for each name, those of every record first.  `what` is valid during the call. */
 PERFILE_API void perfile_expr_names(void (*name)(void *user, const perfile_expr_name *what),
                                     void *user);
 

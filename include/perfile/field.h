@@ -1,8 +1,8 @@
-/* Fields for those who do not know the types: every field of a record, feature or attr with its
- * name, meaning, place and value, in stored order.
+/* Fields for code that does not know the types: every field of a record, feature or attr with its
+ * name, meaning, offset and value, in stored order.
  *
- * The walk reads the same rows of format/ as the decoders.  It calls a visitor: `value` for each
- * field, `begin` and `end` around nested structs, lists, and the items of lists. */
+ * The walk uses the same rows of format/ as the decoders.  It calls a visitor: `value` for each
+ * field, `begin` and `end` around nested structs, lists, and items of lists. */
 #ifndef PERFILE_FIELD_H
 #define PERFILE_FIELD_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* PERFILE_KIND_ADDR … : what a field means; one for each row of format/kinds.def. */
+/* PERFILE_KIND_ADDR … : the meaning of a field; one for each row of format/kinds.def. */
 /* clang-format off */
 enum {
 /* BEGIN made of format/: kinds */
@@ -128,16 +128,16 @@ enum {
 
 /* perfile_field.flags */
 enum {
-    PERFILE_FIELD_CALC = 1 << 0, /* worked out, not stored: has no place */
-    PERFILE_FIELD_FLAT = 1 << 1, /* a STRUCT whose fields count as those of the layout around it */
-    PERFILE_FIELD_PAD = 1 << 2   /* padding: walked only when asked for */
+    PERFILE_FIELD_CALC = 1 << 0, /* computed, not stored: has no offset */
+    PERFILE_FIELD_FLAT = 1 << 1, /* a STRUCT with fields that belong to the outer layout */
+    PERFILE_FIELD_PAD = 1 << 2   /* padding: walked only with PERFILE_WALK_PADDING */
 };
 
 /* One part of a word: a bit, or a number of `width` bits at `shift` (as numbered in a
  * little-endian file). */
 typedef struct perfile_bits {
     const char *name;                        /* of this part of the word */
-    const struct perfile_vocabulary *values; /* names of its values; n is 0 when it has none */
+    const struct perfile_vocabulary *values; /* names of its values; n is 0 if it has none */
     uint8_t shift;                           /* of its lowest bit */
     uint8_t width;                           /* in bits */
     uint64_t reserved[1];
@@ -146,21 +146,21 @@ typedef struct perfile_bits {
 /* A value that has a name. */
 typedef struct perfile_word_name {
     uint64_t value;   /* the number */
-    const char *name; /* what it is called */
+    const char *name; /* its name */
 } perfile_word_name;
 
 /* Names for the values of a kind: parts of a word, or whole values. */
 typedef struct perfile_vocabulary {
     const char *name;               /* as in format/words.def */
-    const perfile_bits *bits;       /* n of them when it is a set of parts, else NULL */
-    const perfile_word_name *words; /* n of them when it names whole values, else NULL */
+    const perfile_bits *bits;       /* n of them if it is a set of parts, else NULL */
+    const perfile_word_name *words; /* n of them if it names whole values, else NULL */
     uint32_t n;                     /* items of `bits` or `words` */
 } perfile_vocabulary;
 
 /* A row of a table. */
 typedef struct perfile_field {
     const char *name; /* JSON key and filter name */
-    const char *doc;  /* what it is, in a few words */
+    const char *doc;  /* description, in a few words */
     uint8_t type;     /* PERFILE_STORED_U8 … */
     uint8_t element;  /* of WORDS: PERFILE_STORED_U16 … */
     uint8_t kind;     /* PERFILE_KIND_… */
@@ -177,14 +177,14 @@ typedef struct perfile_value {
         perfile_bytes bytes; /* TEXT, BLOB */
         perfile_words words;
         perfile_strings strings;
-        uint64_t count; /* LIST: items, UINT64_MAX when up to the end; ITEM: its position */
+        uint64_t count; /* LIST: items, UINT64_MAX if up to the end; ITEM: its position */
     } u;                /* by the type of the field */
 } perfile_value;
 
-/* Who is shown the fields of a record, in the order in which they are stored. */
+/* Receives the fields of a record, in stored order. */
 typedef struct perfile_visitor {
     size_t size;
-    /* A field that is no list. */
+    /* A field that is not a list. */
     void (*value)(void *user, const perfile_field *field, const perfile_value *value);
     /* A list or one of its items begins … */
     void (*begin)(void *user, const perfile_field *field, const perfile_value *value);
@@ -192,22 +192,21 @@ typedef struct perfile_visitor {
     void (*end)(void *user, const perfile_field *field);
 } perfile_visitor;
 
-enum { /* what is walked */
+enum { /* options of a walk */
        PERFILE_WALK_ALL = 0,
-       /* Only what the contract of `dump --format jsonl` names; parts that it does not name come as
-        * BLOB fields called "data". */
+       /* Only fields that format/dump.cddl names; other parts come as BLOB fields called "data". */
        PERFILE_WALK_CONTRACT = 1 << 0,
        PERFILE_WALK_PADDING = 1 << 1 /* padding too, as BLOB fields called "pad" */
 };
 
-/* Walks the body of a record (the trailer is not part of it).  Unknown types are one BLOB "data".
- * On failure err.damage says why, and the visitor has seen the fields before the place that
- * could not be read. */
+/* Walks the body of a record, without the trailer.  The body of an unknown type is one BLOB "data".
+ * On failure err.damage tells why, and the visitor has seen the fields before the one that could
+ * not be read. */
 PERFILE_API perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
                                                const perfile_visitor *visitor, void *user,
                                                perfile_error *err);
 
-/* Walks the trailer.  PERFILE_END when the record has none. */
+/* Walks the trailer of a record.  PERFILE_END: the record has none. */
 PERFILE_API perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t flags,
                                                        const perfile_visitor *visitor, void *user,
                                                        perfile_error *err);
@@ -222,24 +221,25 @@ PERFILE_API perfile_status perfile_attr_walk(perfile_bytes stored, bool swapped,
                                              const perfile_visitor *visitor, void *user,
                                              perfile_error *err);
 
-/* The feature that a HEADER_FEATURE record carries.  PERFILE_E_USAGE for other records. */
+/* Gets the feature in a HEADER_FEATURE record.  PERFILE_E_USAGE for other records. */
 PERFILE_API perfile_status perfile_record_feature(const perfile_record *r, perfile_feature *feature,
                                                   perfile_error *err);
 
-/* "HOSTNAME" for 3; NULL for numbers that have no row in format/. */
+/* Returns the name of a feature, "HOSTNAME" for 3; NULL for numbers that have no row in format/. */
 PERFILE_API const char *perfile_feature_name(uint32_t number);
-/* Whether the contract of `dump --format jsonl` names this type or feature. */
+/* Return true if format/dump.cddl names this record type or feature. */
 PERFILE_API bool perfile_record_type_in_contract(uint32_t type);
 PERFILE_API bool perfile_feature_in_contract(uint32_t number);
 
-/* "addr" for PERFILE_KIND_ADDR, in lower case; what it means; how it is written; its words or NULL.
- */
+/* Return, for a kind, its name in lower case ("addr" for PERFILE_KIND_ADDR), its meaning, its base
+ * (PERFILE_BASE_…), and its vocabulary or NULL. */
 PERFILE_API const char *perfile_kind_name(unsigned kind);
 PERFILE_API const char *perfile_kind_doc(unsigned kind);
 PERFILE_API unsigned perfile_kind_base(unsigned kind);
 PERFILE_API const perfile_vocabulary *perfile_kind_words(unsigned kind);
 
-/* The vocabulary of that name in format/words.def, or NULL; the word for a value, or NULL. */
+/* Return the vocabulary with this name in format/words.def, or NULL, and the word for a value, or
+ * NULL. */
 PERFILE_API const perfile_vocabulary *perfile_vocabulary_find(const char *name);
 PERFILE_API const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value);
 

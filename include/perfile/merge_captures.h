@@ -13,24 +13,24 @@
 extern "C" {
 #endif
 
-/* A capture that goes in.  Set `source`; the others may be zero. */
+/* An input capture.  Set `source`; the other members may be zero. */
 typedef struct perfile_merge_source {
     perfile_source *source; /* closed in any case */
-    const char *name;       /* for messages; NULL: that of the source */
+    const char *name;       /* name for messages; NULL: the name of the source */
     const char *from;       /* as in perfile_open_options */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
     bool has_offset;        /* `offset` counts */
     uint8_t reserved0[7];
-    /* Filled when the input was read to its end, before `merged` is called; `summary_size` bytes of
-     * it.  Tells the damage of this input.  May be NULL. */
+    /* Filled after the input was read to its end, before `merged` is called: the first
+     * `summary_size` bytes, with the damage of this input.  May be NULL. */
     perfile_stream_summary *summary;
     size_t summary_size; /* sizeof *summary */
     uint64_t reserved[5];
 } perfile_merge_source;
 
 enum {
-    /* What the sorting of all inputs may take together; each has an equal share, but never less
-     * than PERFILE_SORT_LEAST_MEMORY. */
+    /* Memory limit for sorting all inputs, in bytes.  Each input has an equal share, but at least
+     * PERFILE_SORT_LEAST_MEMORY. */
     PERFILE_MERGE_MAX_MEMORY = 256 << 20
 };
 
@@ -40,22 +40,22 @@ typedef struct perfile_merge_captures_options {
     const perfile_merge_options *merge; /* how they are merged; NULL: the defaults */
     uint32_t form; /* PERFILE_FORM_FILE or PIPE; 0: that of the first input, of a directory FILE */
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC, SALVAGE or FAIL */
-    /* Instead of PERFILE_MERGE_MAX_MEMORY; then no more of the inputs stays mapped while they wait,
-     * either: perfile_sort_options.max_mapped. */
+    /* Replaces PERFILE_MERGE_MAX_MEMORY; 0: not set.  If set, it also limits how much of the inputs
+     * stays mapped while they wait: perfile_sort_options.max_mapped. */
     uint64_t max_memory;
     const char *temporary;        /* as in perfile_sort_options */
     const perfile_limits *limits; /* NULL: the defaults */
-    /* As in perfile_copy_options, of the input at position `input`, which was brought to the byte
-     * order of the first, or, UINT32_MAX, of the output. */
+    /* As in perfile_copy_options.  `input` is the position of the input that was converted to the
+     * byte order of the first, or UINT32_MAX for a note about the output. */
     void (*note)(void *user, uint32_t input, const perfile_note *note);
     void (*progress)(void *user, uint64_t done, uint64_t total); /* as in perfile_sort_options */
-    /* The time to ask perfile_merge_get_summary(), perfile_merge_get_id() … : called once, when
-     * nothing more will be read; not when it did not come to merging. */
+    /* Called once, when nothing more will be read: call perfile_merge_get_summary(),
+     * perfile_merge_get_id() … here.  Not called if merging did not begin. */
     void (*merged)(void *user, const perfile_stream *stream);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
-    /* Filled as far as it went: what was written; `damages` and `lost` are those of all inputs.
-     * `copied_size` bytes of it.  May be NULL. */
+    /* Filled with the counts of written data so far, also on failure: the first `copied_size`
+     * bytes.  `damages` and `lost` are totals of all inputs.  May be NULL. */
     perfile_copy_summary *copied;
     size_t copied_size;     /* sizeof *copied */
     int32_t compress_level; /* as in perfile_writer_options */
@@ -63,12 +63,13 @@ typedef struct perfile_merge_captures_options {
     uint64_t reserved[4];
 } perfile_merge_captures_options;
 
-/* Opens the captures (file-form bytes from a pipe are spooled to a temporary file), converts them
- * to the byte order of the first, sorts and merges them, writes the result to `sink`, and finishes
- * it.  The sources are closed in any case and are NULL then; the sink stays the caller's.  *summary
- * (its first `size` bytes; may be NULL) is filled as far as it went.
+/* Opens the captures, converts them to the byte order of the first, sorts and merges them, writes
+ * the result to `sink`, and finishes the sink.  A capture in file form from a pipe is spooled to a
+ * temporary file.  The sources are closed in any case and set to NULL; the caller still owns the
+ * sink.  *summary (its first `size` bytes; may be NULL) is filled with the counts so far, also on
+ * failure.
  *
- * Errors of an input begin with its name and, where one is known, the offset in it.  See
+ * Error messages about an input begin with its name and, if known, the offset in it.  See
  * perfile_merge() for PERFILE_E_USAGE. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,

@@ -1,4 +1,4 @@
-/* A stream without bytes that mean nothing. */
+/* Scrubbing: a stage that replaces meaningless bytes in records with zeros. */
 #ifndef PERFILE_SCRUB_H
 #define PERFILE_SCRUB_H
 
@@ -8,32 +8,32 @@
 extern "C" {
 #endif
 
-/* Puts a stage on `below` that yields its records with zeros in place of bytes that mean nothing:
+/* Puts a stage on `below` that yields its records with these bytes set to zero:
  *
- * - copies of user stacks behind dyn_size, where the kernel leaves what its ring buffer had before:
- *   bytes of other processes, up to half of such a capture;
- * - what is behind the NUL of a string, up to the end of its field;
+ * - the copy of a user stack after dyn_size, where the kernel leaves old content of its ring
+ *   buffer: bytes of other processes, up to half of such a capture;
+ * - the rest of a string's field after the NUL;
  * - padding between fields (PERFILE_FIELD_PAD).
  *
- * No size changes, and no field but those copies.  Bytes behind the last field that is known,
- * trailers and what lies behind a record stay as they are.  So do records that cannot be read,
- * unknown types, compressed records (what is in them is yielded by itself, scrubbed), and fragments
+ * Sizes do not change, nor do field values other than these stack copies.  Bytes after the last
+ * known field, trailers and bytes after a record stay as they are.  So do unreadable records,
+ * unknown types, compressed records (their content is yielded separately, scrubbed), and fragments
  * with the record that is joined from them.  Session, container and offsets are those of the input.
  *
- * *stream owns `below` from success on.  On failure, which is PERFILE_E_NOMEM, `below` stays the
- * caller's. */
+ * *stream owns `below` on success.  On failure, which is PERFILE_E_NOMEM, the caller still owns it.
+ */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_scrub(perfile_stream *below,
                                                           perfile_stream **stream,
                                                           perfile_error *err);
 
-/* What was zeroed so far. */
+/* Counts of zeroed bytes so far. */
 typedef struct perfile_scrub_summary {
-    uint64_t records; /* that have other bytes than in the input */
-    uint64_t bytes;   /* of them that were not 0 */
+    uint64_t records; /* records that differ from the input */
+    uint64_t bytes;   /* their bytes that were not 0 before */
     uint64_t reserved[6];
 } perfile_scrub_summary;
 
-/* Fills the first `size` bytes of *out; zeros when `stream` is no such stage. */
+/* Fills the first `size` bytes of *out; zeros if `stream` is not such a stage. */
 PERFILE_API void perfile_scrub_get_summary(const perfile_stream *stream, perfile_scrub_summary *out,
                                            size_t size);
 

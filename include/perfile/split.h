@@ -1,15 +1,14 @@
-/* Splitting a capture into parts, each a complete capture of its own.
+/* Splitting a capture into parts, each a complete capture.
  *
- * Every record has one part to which it belongs, its *home part*.  Data records are in their home
- * part only.  Facts are repeated in every part, and so is the side-band that perfile_filter() would
- * keep for the data of the part: of processes with data in it and of their ancestors, of the kernel
- * and of the recording up to the end of the part's time, losses within its time.  Within a part
- * records stand in stored order.
+ * Every record belongs to one part, its *target part*.  Data records are in their target part only.
+ * Facts are repeated in every part.  So is the side-band that perfile_filter() would keep for the
+ * data of the part: side-band of processes with data in it and of their ancestors, side-band of the
+ * kernel and of the recording up to the end of the part's time, and losses within its time.  Within
+ * a part records are in stored order.
  *
- * Split by time, size or number: parts follow each other, and the home part of a record without a
- * time is that of the record before it.  Split by a key: side-band of processes that get no part
- * has its home in the first part, and data without the key have a part of their own, the last one.
- */
+ * Split by time, size or number: parts follow each other, and a record without a time goes to the
+ * target part of the record before it.  Split by a key: the target part is the first one for
+ * side-band of processes that get no part; data without the key has its own part, the last one. */
 #ifndef PERFILE_SPLIT_H
 #define PERFILE_SPLIT_H
 
@@ -22,13 +21,14 @@
 extern "C" {
 #endif
 
-enum {                          /* perfile_split_options.by */
-       PERFILE_SPLIT_EVERY = 1, /* `amount` ns each, counted from the first sample (without samples
-                                   from the first data record); parts without data are left out */
+enum { /* perfile_split_options.by */
+       /* `amount` ns each, counted from the first sample (or from the first data record if there
+        * are no samples); parts without data are omitted. */
+       PERFILE_SPLIT_EVERY = 1,
        /* A part has at most `amount` bytes as a file; parts are cut in stored order.  The size of
-        * the side-band is estimated from above, before it is known what is needed of it.  A part
-        * gets at least one record and an eighth of `amount` in data, even if what it repeats leaves
-        * no room for that. */
+        * the side-band is an upper estimate, made before it is known which of it is needed.  A part
+        * gets at least one record and data of an eighth of `amount`, even if the repeated records
+        * leave no room for that. */
        PERFILE_SPLIT_SIZE = 2,
        PERFILE_SPLIT_RECORDS = 3, /* `amount` data records each, in stored order */
        PERFILE_SPLIT_TID = 4,
@@ -39,9 +39,9 @@ enum {                          /* perfile_split_options.by */
 };
 
 enum {                                          /* perfile_split_options.flags */
-       PERFILE_SPLIT_NO_SIDEBAND = 1 << 0,      /* facts and records of the home part only */
+       PERFILE_SPLIT_NO_SIDEBAND = 1 << 0,      /* facts and records of the target part only */
        PERFILE_SPLIT_COMPACT_SIDEBAND = 1 << 1, /* as PERFILE_FILTER_COMPACT_SIDEBAND */
-       PERFILE_SPLIT_REPLACE = 1 << 2           /* files with the names of parts may exist */
+       PERFILE_SPLIT_REPLACE = 1 << 2           /* replace existing files with the names of parts */
 };
 
 enum { PERFILE_SPLIT_MOST_PARTS = 100000 };
@@ -51,10 +51,10 @@ typedef struct perfile_split_options {
     size_t size;
     uint32_t by;     /* PERFILE_SPLIT_EVERY … */
     uint32_t flags;  /* PERFILE_SPLIT_… */
-    uint64_t amount; /* from 1 on; of EVERY, SIZE, RECORDS */
-    /* Path of the parts: one %d (or %4d, %04d) stands for their number from 0, or, split by a key,
-     * one %s for the key.  Characters of a key other than letters, digits, '.', '_' and '-' become
-     * '_', and a name that is taken gets "-2".  %% is a %.  NULL with
+    uint64_t amount; /* at least 1; for EVERY, SIZE, RECORDS */
+    /* Path of the parts: one %d (or %4d, %04d) is replaced by their number from 0, or, split by a
+     * key, one %s by the key.  Characters of a key other than letters, digits, '.', '_' and '-'
+     * become '_', and a name that is already used gets "-2". %% is a %.  NULL with
      * perfile_split_capture_options.open. */
     const char *pattern;
     uint64_t reserved[8];
@@ -64,13 +64,13 @@ typedef struct perfile_split_options {
 typedef struct perfile_split_part {
     uint32_t number; /* from 0, in the order of time, position or key */
     uint32_t reserved0;
-    const char *key;     /* in words, "none" for data without; NULL: not by a key */
+    const char *key;     /* key as text, "none" for data without one; NULL: not split by a key */
     const char *name;    /* of the file, NULL without a pattern */
-    uint64_t records;    /* data records whose home part this is */
+    uint64_t records;    /* data records with this target part */
     uint64_t samples;    /* SAMPLE records among them */
-    uint64_t first_time; /* of them; PERFILE_NO_TIME: they have none */
-    uint64_t last_time;  /* of them */
-    uint64_t written;    /* records in it, those that became facts not among them */
+    uint64_t first_time; /* of these records; PERFILE_NO_TIME: they have none */
+    uint64_t last_time;  /* likewise */
+    uint64_t written;    /* records in it, without those that became facts */
     uint64_t bytes;      /* of the file */
     uint64_t reserved[4];
 } perfile_split_part;
@@ -82,22 +82,24 @@ typedef struct perfile_split_capture_options {
     uint32_t on_damage; /* PERFILE_ON_DAMAGE_STOP (the default), RESYNC, SALVAGE or FAIL */
     const char *from;   /* as in perfile_open_options */
     const perfile_limits *limits; /* NULL: the defaults */
-    /* Instead of a pattern: the sink of a part.  It stays the caller's, and is finished when `done`
-     * is called with it. */
+    /* Used instead of a pattern: opens the sink of a part.  The caller owns it; it is finished when
+     * `done` is called with it. */
     perfile_status (*open)(void *user, const perfile_split_part *part, perfile_sink **sink,
                            perfile_error *err);
-    /* A part is complete; they come in order.  May be NULL; `sink` is NULL with a pattern. */
+    /* Called when a part is complete, in order of parts.  May be NULL.  `sink` is NULL with a
+     * pattern. */
     void (*done)(void *user, const perfile_split_part *part, perfile_sink *sink);
-    /* With a pattern: the folder in which the parts data.0, data.1 … are written, for a signal
-     * handler that removes it; NULL when the files are about to get their names or to go, from
-     * where on the process should not end. */
+    /* With a pattern: reports the folder in which the parts data.0, data.1 … are written, so that a
+     * signal handler can remove it.  Called with NULL when the files are about to be renamed or
+     * removed; from then on the process should not be ended. */
     void (*temporary)(void *user, const char *path);
     void (*note)(void *user, const perfile_note *note); /* as in perfile_copy_options */
-    /* Now and then: bytes of the input behind us, of `total` (0: not known).  May be NULL. */
+    /* Called from time to time with the bytes of the input done so far, of `total` (0: unknown).
+     * May be NULL. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */
-    /* With a pattern: the parts become archives, made with these options.  NULL: they do not. */
+    /* With a pattern: make archives of the parts, with these options.  NULL: no archives. */
     const perfile_archive_options *archive;
     int32_t compress_level; /* as in perfile_writer_options, but 0 is PERFILE_COMPRESS_AS_READ */
     uint32_t reserved0;
@@ -106,44 +108,45 @@ typedef struct perfile_split_capture_options {
 
 /* What a split did. */
 typedef struct perfile_split_summary {
-    uint64_t records; /* of the capture, compressed ones not counted but what is in them */
-    uint64_t samples; /* of them */
-    uint64_t parts;   /* that were written */
+    uint64_t records; /* records of the capture; compressed records count as their content */
+    uint64_t samples; /* samples among them */
+    uint64_t parts;   /* parts that were written */
     uint64_t written; /* records in all parts */
     uint64_t bytes;   /* of all parts */
     uint64_t damages; /* of the input … */
-    uint64_t lost;    /* … and its bytes that are in no record because of them */
+    uint64_t lost;    /* … and bytes of it that are in no record because of them */
     uint64_t reserved[8];
 } perfile_split_summary;
 
-/* Whether the options are sound.  PERFILE_E_USAGE: err->message says what is wrong. */
+/* Checks the options.  PERFILE_E_USAGE: they are invalid; err->message tells why. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_split_check(const perfile_split_options *options, perfile_error *err);
 
-/* Reads the capture on `source`, two or three times and twice more for every further 512 parts, and
- * writes the parts.  What cannot be read twice goes to a temporary file.  The source is closed in
- * any case.
+/* Reads the capture on `source` two or three times, plus twice for every further 512 parts, and
+ * writes the parts.  Input that cannot be read twice is copied to a temporary file.  The source is
+ * closed in any case.
  *
- * With a pattern the parts are written into a temporary folder beside it, and appear when all of
- * them are complete, all or none.  The source is never what they take the place of.
+ * With a pattern the parts are written to a temporary folder next to their final path.  They appear
+ * when all of them are complete: all or none.  They never replace the source.
  *
- * *sum (its first `size` bytes; may be NULL) is filled as far as it went.
- * PERFILE_E_IO with EEXIST: a file with the name of a part exists, see PERFILE_SPLIT_REPLACE;
- * PERFILE_E_LIMIT: there would be more than PERFILE_SPLIT_MOST_PARTS, or they would have more bytes
- * than limits.growth_ratio allows: what is in every part makes many small ones large. */
+ * *sum (its first `size` bytes; may be NULL) is filled with the counts so far, also on failure.
+ *
+ * PERFILE_E_IO with EEXIST: a file with the name of a part exists, see PERFILE_SPLIT_REPLACE.
+ * PERFILE_E_LIMIT: there would be more than PERFILE_SPLIT_MOST_PARTS, or the parts would have more
+ * bytes than limits.growth_ratio allows: repeated records make many small parts large. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_split_capture(perfile_source *source, const perfile_split_options *options,
                       const perfile_split_capture_options *writing, perfile_split_summary *sum,
                       size_t size, perfile_error *err);
 
-/* Makes the stream that is split, with `user` as given to perfile_split_stream(): the same one each
- * time, as the same stages on the same captures with the same options are. */
+/* Opens the stream to split, with the `user` of perfile_split_stream().  It must yield the same
+ * records each time: use the same stages with the same options on the same captures. */
 typedef perfile_status (*perfile_stream_open)(void *user, perfile_stream **stream,
                                               perfile_error *err);
 
-/* The same for a stream, for instance of stages on one capture or on several: `open` is called for
- * each pass.  How the stream is read is up to `open`: writing->from has no meaning, and of
- * writing->on_damage only whether it is FAIL. */
+/* The same for a stream, for instance of stages on one or several captures: `open` is called for
+ * each pass.  `open` decides how the stream is read: writing->from is ignored, and
+ * writing->on_damage matters only if it is FAIL. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_split_stream(perfile_stream_open open, void *user, const perfile_split_options *options,
                      const perfile_split_capture_options *writing, perfile_split_summary *sum,

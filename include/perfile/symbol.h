@@ -1,29 +1,29 @@
-/* From addresses to functions: the symbols of mapped files, of the kernel and of generated code.
+/* Symbols: finds the function at an address, in mapped files, the kernel and generated code.
  *
- * A perfile_model says what was mapped at an address; this says which function lies there.
+ * A perfile_model tells what was mapped at an address; this tells which function is there.
  *
  *     const perfile_mapping *m = perfile_model_mapping(model, pid, addr, time);
  *     perfile_symbol symbol;
  *     st = perfile_symbols_find(symbols, m, addr, time, &symbol, &err);
  *
- * Where a symbol may come from, in this order: the KSYMBOL record itself; the symbols that
+ * Symbols are taken from these sources, in this order: the KSYMBOL record itself; the symbols that
  * simpleperf stored in the capture; for anonymous memory the perf-PID.map of the process; for the
- * kernel a kallsyms file; otherwise ELF files.  An ELF file is used if its build id is that of the
- * mapping.  If the capture has no build id for the mapping, the file at its path is used unless the
- * device or inode contradicts, and the answer is not `verified`.  The path is also looked up in the
- * root directory of the process while that runs (containers), where build id or inode must agree.
- * No answer is taken from another build: what cannot be named stays unknown, with the reason, and
- * module and offset in any case.
+ * kernel a kallsyms file; otherwise ELF files.  An ELF file is used if its build id matches the
+ * mapping.  If the capture has no build id for the mapping, the file at its path is used unless
+ * device or inode differ, and the answer is not `verified`.  While the process runs, the path is
+ * also looked up in the root directory of the process (containers); build id or inode must match
+ * there.  No answer is taken from another build.  An address without a name still has its module
+ * and offset, and the reason.
  *
- * What a mapping needs is looked for once, when the first address in it is asked for: build ids and
- * other facts that a capture tells at its end should be known by then.  Files are read with pread()
- * and treated as hostile input.  What is kept of them is bounded by perfile_limits.symbol_bytes;
- * the functions of a file that does not fit are unknown (PERFILE_SYMBOL_TOO_LARGE).
+ * Symbols of a mapping are searched once, for the first address in it: build ids and other facts
+ * from the end of a capture should be known by then.  Files are read with pread() and treated as
+ * hostile input.  The memory for their symbols is bounded by perfile_limits.symbol_bytes; the
+ * functions of a file that does not fit are unknown (PERFILE_SYMBOL_TOO_LARGE).
  *
- * Names are demangled and debug information is read by another program, perfile-symbolizer, which
- * is started for the first of them and ends with perfile_symbols_close().  It has bounds of memory
- * and processor time (format/limits.md) and opens no files.  What it does not answer is unknown,
- * and counted by perfile_symbols_too_costly(). */
+ * Another program, perfile-symbolizer, demangles names and reads debug information.  It is started
+ * when it is first needed and ends with perfile_symbols_close().  It has limits of memory and CPU
+ * time (format/limits.md) and opens no files.  Requests that it does not answer count as unknown,
+ * see perfile_symbols_too_costly(). */
 #ifndef PERFILE_SYMBOL_H
 #define PERFILE_SYMBOL_H
 
@@ -33,28 +33,29 @@
 extern "C" {
 #endif
 
-/* Symbols of the files that a capture mentions, loaded as they are needed. */
+/* Symbols of the files that a capture mentions, loaded on demand. */
 typedef struct perfile_symbols perfile_symbols;
 
 enum { /* perfile_symbols_options.flags */
-       /* Names as they are stored, not demangled. */
+       /* Return names as stored, not demangled. */
        PERFILE_SYMBOLS_MANGLED = 1 << 0,
-       /* Use only what the capture holds and what the options name: no file of this machine at the
-        * path of a mapping (without `symfs`), no default directory, not its kernel's symbols. */
+       /* Use only data in the capture and files that the options name.  Not used are files of this
+        * machine at the paths of mappings (without `symfs`), default directories, and symbols of
+        * this machine's kernel. */
        PERFILE_SYMBOLS_GIVEN_ONLY = 1 << 1
 };
 
 enum {                               /* perfile_unnamed.kind */
-       PERFILE_UNNAMED_FILE = 0,     /* a file, or what the kernel maps into processes */
+       PERFILE_UNNAMED_FILE = 0,     /* a file, or an object that the kernel maps into processes */
        PERFILE_UNNAMED_KERNEL = 1,   /* the kernel or one of its modules, of host or guest */
-       PERFILE_UNNAMED_GENERATED = 2 /* anonymous memory with code that a process has made */
+       PERFILE_UNNAMED_GENERATED = 2 /* anonymous memory with code that a process generated */
 };
 
-/* Addresses of one mapped thing that have no name. */
+/* Addresses without a name in one mapped object. */
 typedef struct perfile_unnamed {
-    const char *file;   /* as perfile_mapping_dso() calls it; valid during the call */
-    uint64_t addresses; /* answers of perfile_symbols_find() without a name; of a profile and of
-                         * forms for viewers the nodes of the call tree */
+    const char *file;   /* its name, as perfile_mapping_dso(); valid during the call */
+    uint64_t addresses; /* perfile_symbols_find() answers without a name; for a profile and viewer
+                         * formats: nodes of the call tree */
     uint8_t kind;       /* PERFILE_UNNAMED_FILE … */
     uint8_t reason;     /* PERFILE_SYMBOL_NO_FILE …, below */
     uint8_t reserved0[6];
@@ -66,36 +67,36 @@ typedef struct perfile_symbols_options {
     size_t size;
     uint32_t flags;        /* PERFILE_SYMBOLS_… */
     uint32_t n_debug_dirs; /* items of debug_dirs */
-    /* The root directory of mapped files: neither `..` nor links lead out of it.  NULL: that of
-     * this machine.  Inodes are not compared then. */
+    /* Root directory of mapped files: neither `..` nor links lead out of it, and inodes are not
+     * compared.  NULL: this machine's root. */
     const char *symfs;
     /* Directories of debug files, each searched for .build-id/xx/yyyy.debug (debug packages),
-     * .build-id/xx/yyyy/elf, debug, vdso and kallsyms (perf's cache), PATH.debug, and the file that
-     * the debuglink of a mapped file names; nothing outside of it is opened.  They are searched
-     * before ~/.debug and /usr/lib/debug. */
+     * .build-id/xx/yyyy/elf, debug, vdso and kallsyms (perf's cache), PATH.debug, and the file in
+     * the debuglink of a mapped file; nothing outside of the directory is opened.  They are
+     * searched before ~/.debug and /usr/lib/debug. */
     const char *const *debug_dirs;
-    /* A copy of the recorded kernel's /proc/kallsyms.  NULL: kcore_dir/kallsyms of a
-     * capture that is a directory, else that of perf's cache, else this machine's if it runs the
-     * recorded kernel. */
+    /* Copy of the recorded kernel's /proc/kallsyms.  NULL: kcore_dir/kallsyms if the capture is a
+     * directory, else the one in perf's cache, else this machine's if it runs the recorded kernel.
+     */
     const char *kallsyms;
     /* Directory of perf-PID.map files.  NULL: tmp below `symfs`; /tmp of the process while it runs,
-     * with the number that it has there (containers); /tmp.  In the last two, links, files of other
-     * users and files that others may write are not read, nor any if the capture names another
-     * host. */
+     * with the pid that it has there (containers); /tmp.  The last two are not searched if the
+     * capture names another host, and in them links, files of other users and files that others can
+     * write are not read. */
     const char *perf_map_dir;
     const perfile_limits *limits; /* NULL: defaults; copied */
-    /* Called during queries, in a sentence for people, for each map that was found and not read
-     * because others can have written it.  NULL: no notices. */
+    /* Called during queries, with a sentence for people, for each map that was found but not read
+     * because others could have written it.  NULL: no notices. */
     void (*notice)(void *user, const perfile_error *what);
     void *notice_user;
-    /* perfile_symbols_close() calls it once for each mapped file, kernel or memory that has
+    /* Called once by perfile_symbols_close() for each mapped file, kernel or memory that has
      * addresses without a name.  NULL: no calls. */
     void (*unnamed)(void *user, const perfile_unnamed *what);
     void *unnamed_user;
     uint64_t reserved[2];
 } perfile_symbols_options;
 
-enum {                                /* perfile_symbol.origin: what named the function */
+enum {                                /* perfile_symbol.origin: the source of the name */
        PERFILE_SYMBOL_NOTHING = 0,    /* unknown; see `reason` */
        PERFILE_SYMBOL_SYMTAB = 1,     /* .symtab of the mapped file */
        PERFILE_SYMBOL_DYNSYM = 2,     /* .dynsym of the mapped file */
@@ -107,16 +108,16 @@ enum {                                /* perfile_symbol.origin: what named the f
        PERFILE_SYMBOL_CAPTURE = 8     /* feature FILE or FILE2 of simpleperf */
 };
 
-enum {                                    /* perfile_symbol.reason: why there is no name */
+enum {                                    /* perfile_symbol.reason: reason for a missing name */
        PERFILE_SYMBOL_FOUND = 0,          /* there is one */
-       PERFILE_SYMBOL_NO_MAPPING = 1,     /* it is not known what was mapped */
+       PERFILE_SYMBOL_NO_MAPPING = 1,     /* the mapping is not known */
        PERFILE_SYMBOL_NO_FILE = 2,        /* no file with symbols was found */
        PERFILE_SYMBOL_OTHER_BUILD = 3,    /* only files with another build id or inode */
        PERFILE_SYMBOL_NO_SYMBOLS = 4,     /* the file has no symbols and no debug file was found */
        PERFILE_SYMBOL_NO_SYMBOL_HERE = 5, /* no symbol covers the address */
        PERFILE_SYMBOL_DAMAGED = 6,        /* the file is not what its kind should be */
        PERFILE_SYMBOL_TOO_LARGE = 7,      /* perfile_limits.symbol_bytes */
-       PERFILE_SYMBOL_DISTRUSTED = 8      /* perf-PID.map that others can have written */
+       PERFILE_SYMBOL_DISTRUSTED = 8      /* perf-PID.map that others could have written */
 };
 
 /* The answer for an address.  Texts live as long as the perfile_symbols. */
@@ -125,10 +126,10 @@ typedef struct perfile_symbol {
     const char *mangled; /* its name as stored; NULL: unknown */
     const char *module;  /* mapped file without folders, or [kernel.kallsyms] and the like; never
                           * NULL, [unknown] without a mapping */
-    const char *file;    /* the file that has the symbol, as it was opened; NULL: none */
-    uint64_t offset; /* of the address in the module: addr - mapping.addr + mapping.pgoff; of the
-                      * kernel and of symbols of its own code from mapping.addr; the address
-                      * itself without a mapping */
+    const char *file;    /* path of the file with the symbol, as it was opened; NULL: none */
+    uint64_t offset; /* of the address in the module: addr - mapping.addr + mapping.pgoff; for the
+                      * kernel and for code with its own symbols addr - mapping.addr; without a
+                      * mapping the address itself */
     uint64_t start;  /* address at which the function begins, as the process saw it */
     uint64_t size;   /* bytes of the function */
     uint8_t origin;  /* PERFILE_SYMBOL_SYMTAB … */
@@ -138,66 +139,67 @@ typedef struct perfile_symbol {
     uint64_t reserved[2];
 } perfile_symbol;
 
-enum { /* What this build of the library can do; perfile_symbols_built_in(). */
+enum { /* Capabilities of this build of the library: perfile_symbols_built_in(). */
        PERFILE_SYMBOLS_DEMANGLE = 1 << 0, /* names of C++ and Rust are demangled */
        PERFILE_SYMBOLS_SOURCE = 1 << 1    /* perfile_symbols_source() */
 };
 
-/* PERFILE_SYMBOLS_DEMANGLE …: the optional parts that the library was built with and that are
- * installed, with perfile-symbolizer, the program that has them.  Symbols of ELF files and of text
- * files are always found. */
+/* Returns the optional capabilities (PERFILE_SYMBOLS_DEMANGLE …) that the library was built with
+ * and that are installed with perfile-symbolizer.  Symbols of ELF files and of text files are
+ * always found. */
 PERFILE_API uint32_t perfile_symbols_built_in(void);
 
-/* Reads nothing yet but the kallsyms file of the options or of the capture.  No other thread may
- * use the stream of `session` during this call.  `session` is asked for build ids, host and
- * simpleperf's symbols whenever it has learned something, and must outlive `symbols`.
- * PERFILE_E_USAGE; PERFILE_E_IO, PERFILE_E_LIMIT: options.kallsyms; PERFILE_E_NOMEM. */
+/* Opens the symbols of a session.  Reads only the kallsyms file of the options or of the capture.
+ * No other thread may use the stream of `session` during this call.  `session` must outlive
+ * `symbols`, which asks it for build ids, host and simpleperf's symbols whenever it has learned
+ * something.  PERFILE_E_USAGE.  PERFILE_E_IO, PERFILE_E_LIMIT: from options.kallsyms.
+ * PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_symbols_open(const perfile_session *session, const perfile_symbols_options *options,
                      perfile_symbols **symbols, perfile_error *err);
 
-/* The function at `addr` of what `mapping` says is mapped there at `time` (ns of the session clock,
- * PERFILE_NO_TIME: any).  NULL as mapping gives [unknown].  What is unknown is an answer, not a
- * failure: `symbol` is filled, its `reason` says why.  After the first query for a file, and for a
- * name to be demangled, queries allocate nothing.  PERFILE_E_NOMEM. */
+/* Finds the function at `addr` in the object that `mapping` describes, at `time` (ns of the session
+ * clock, PERFILE_NO_TIME: any).  With `mapping` NULL the answer is [unknown].  An unknown function
+ * is an answer, not a failure: `symbol` is filled, and its `reason` tells why.  After the first
+ * query for a file, and for a name to be demangled, queries allocate nothing.  PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_find(perfile_symbols *symbols,
                                                                  const perfile_mapping *mapping,
                                                                  uint64_t addr, uint64_t time,
                                                                  perfile_symbol *symbol,
                                                                  perfile_error *err);
 
-/* A place in the source of a program.  Texts live as long as the perfile_symbols. */
+/* A location in the source of a program.  Texts live as long as the perfile_symbols. */
 typedef struct perfile_source_place {
     const char *function; /* demangled unless asked otherwise; NULL: unknown */
-    const char *file;     /* as the compiler was told, often a whole path; NULL: unknown */
+    const char *file;     /* as passed to the compiler, often a full path; NULL: unknown */
     uint32_t line;        /* from 1; 0: unknown */
-    bool is_inlined;      /* the function is part of the next one of the list */
+    bool is_inlined;      /* the function is inlined into the next one of the list */
     uint8_t reserved0[3];
     uint64_t reserved[2];
 } perfile_source_place;
 
-/* The places in the source that `addr` stands for, by the debug information of the file mapped
- * there or of its debug file: *n places, innermost first.  All but the last are of functions that
- * the compiler inlined, each into the next, at file and line of that.  *n is 0 if there is no debug
- * information about the address, and in builds without PERFILE_SYMBOLS_SOURCE.  Give a caller's
- * return address minus 1.  Each address is looked up once; debug information that exceeds
+/* Finds the source locations of `addr`, from the debug information of the file mapped there or of
+ * its debug file: *n locations, innermost first.  All but the last are functions that the compiler
+ * inlined, each into the next, at the next one's file and line.  *n is 0 if there is no debug
+ * information for the address, and in builds without PERFILE_SYMBOLS_SOURCE.  For a caller, pass
+ * its return address minus 1.  Each address is looked up once; debug information that exceeds
  * perfile_limits.symbol_bytes counts as none.  *sources lives as long as `symbols`.
  * PERFILE_E_NOMEM. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_source(
     perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr, uint64_t time,
     const perfile_source_place **sources, size_t *n, perfile_error *err);
 
-/* Names that were not demangled and files the debug information of which was not read, since that
- * took too much processor time or memory. */
+/* Returns the number of names that were not demangled and of files with debug information that was
+ * not read, because this took too much CPU time or memory. */
 PERFILE_API uint64_t perfile_symbols_too_costly(const perfile_symbols *symbols);
 
-/* Writes "name", or "[module+0x1234]" for what is unknown, into `out` of `size` bytes (not 0), with
- * a NUL, cut if it does not fit.  The text is not escaped: names come from files.  Returns the
+/* Writes "name", or "[module+0x1234]" if unknown, to `out` of `size` bytes (not 0), NUL-terminated
+ * and truncated if it does not fit.  The text is not escaped: names come from files.  Returns the
  * length of the whole text in bytes. */
 PERFILE_API size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size);
 
-/* PERFILE_SYMBOL_NO_FILE … in words, e.g. "no file with symbols"; origins likewise, e.g. "symtab".
- * Static; NULL for a number without meaning. */
+/* Return a reason (PERFILE_SYMBOL_NO_FILE …) in words, "no file with symbols", and an origin,
+ * "symtab".  Static; NULL for other numbers. */
 PERFILE_API const char *perfile_symbol_reason_text(unsigned reason);
 PERFILE_API const char *perfile_symbol_origin_text(unsigned origin);
 

@@ -1,9 +1,9 @@
-/* Text for terminals: escaping names from captures and users; suggestions for misspelt words.
+/* Text for terminals: escaping names from captures and users, and suggestions for misspelled words.
  *
- * Names in captures, names of files and arguments may hold anything: escape sequences that drive a
- * terminal, line breaks that begin a message of their own, marks that turn the direction of what
- * follows.  Messages of the library (perfile_error, notes, findings) hold such names as they are:
- * a program passes them through perfile_printable() where it writes them. */
+ * Names in captures, file names and arguments may contain anything: escape sequences that control a
+ * terminal, line breaks that start a fake message, marks that change the direction of the text
+ * after them.  Messages of the library (perfile_error, notes, findings) contain such names
+ * unescaped.  A program must pass them through perfile_printable() before it writes them. */
 #ifndef PERFILE_TEXT_H
 #define PERFILE_TEXT_H
 
@@ -13,23 +13,23 @@
 extern "C" {
 #endif
 
-/* Bytes of the character at `p`, of which `left` (at least 1) are there: well-formed UTF-8 in the
- * shortest form, no surrogates, nothing above U+10FFFF; its code point is *code (may be NULL).
- * 0: there is none. */
+/* Returns the number of bytes of the UTF-8 character at `p`, which has `left` (at least 1) bytes; 0
+ * if there is no valid one.  Valid is the shortest form, no surrogates, nothing above U+10FFFF.
+ * Stores the code point in *code (may be NULL). */
 PERFILE_API size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code);
 
-/* False for control characters (C0, DEL, C1), separators of lines and paragraphs, and characters
+/* Returns false for control characters (C0, DEL, C1), line and paragraph separators, and characters
  * that set the direction of writing. */
 PERFILE_API bool perfile_is_printable(uint32_t code);
 
-/* Writes `text` to `out` (of `size` bytes, NUL-terminated, cut at a character when it does not fit;
- * `out` may be NULL when `size` is 0) with each byte of what is not printable or no UTF-8 as \xNN.
- * Returns the bytes that all of it needs, NUL not counted. */
+/* Writes `text` to `out` of `size` bytes, NUL-terminated.  Each byte of an unprintable character or
+ * of invalid UTF-8 becomes \xNN.  Text that does not fit is cut at a character.  `out` may be NULL
+ * if `size` is 0.  Returns the length of the complete result in bytes, without the NUL. */
 PERFILE_API size_t perfile_printable(perfile_bytes text, char *out, size_t size);
 
-/* Which of `n` words were meant by `word`, which is none of them: "cycles", "cycles or cpu-cycles",
- * at most three, nearest first, to `out`; empty when none is near.  Case does not count.  Returns
- * how many there are. */
+/* Writes the words closest to the misspelled `word` to `out`: "cycles", "cycles or cpu-cycles", at
+ * most three, nearest first; empty if none is close.  Case is ignored.  Returns how many there are.
+ */
 PERFILE_API size_t perfile_suggest(const char *word, const char *const *words, size_t n, char *out,
                                    size_t size);
 
