@@ -127,11 +127,12 @@ static inline bool pf_column_is_null(const pf_table_column *c, size_t i)
     return !(c->valid.ptr[i / 8] >> i % 8 & 1);
 }
 
-/* Returns text number `i` of a column. */
+/* Returns text number `i` of a column.  If all texts are empty there may be no bytes to point to. */
 static inline perfile_bytes pf_column_text_at(const pf_column_texts *t, uint32_t i)
 {
     const int32_t *at = (const void *)t->offsets.ptr;
-    return (perfile_bytes){t->bytes.ptr + at[i], (size_t)(at[i + 1] - at[i])};
+    const size_t len = (size_t)(at[i + 1] - at[i]);
+    return (perfile_bytes){len ? t->bytes.ptr + at[i] : (const uint8_t *)"", len};
 }
 
 /* Returns the size of an item of a type in `data`; 0 for BOOL, GROUP and LIST. */
