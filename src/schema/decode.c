@@ -112,29 +112,26 @@ static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_dec
     return PERFILE_OK;
 }
 
-/* Structs that lists have, by PERFILE_LIST_…: those of structs.def from 1 on, of features.def from
- * 1001 on. */
+/* A struct that lists have. */
 typedef struct pf_list_row {
-    pf_decode_fn *decode;
+    pf_decode_fn *decode; /* NULL: there is no such struct */
     size_t size;
 } pf_list_row;
-#define LIST_ROW(id) {pf_decode_##id, sizeof(perfile_##id)},
-static const pf_list_row common_rows[] = {
+
+/* Returns the struct of a number PERFILE_LIST_…. */
+static pf_list_row list_row(uint32_t type)
+{
+    switch (type) {
+#define LIST_ROW(id)                                                                               \
+    case PERFILE_LIST_##id:                                                                        \
+        return (pf_list_row){pf_decode_##id, sizeof(perfile_##id)};
 #define STRUCT(id, doc) LIST_ROW(id)
 #include "perfile/format/structs.def"
-};
-static const pf_list_row feature_rows[] = {
 #define STRUCT(id, doc) LIST_ROW(id)
 #include "perfile/format/features.def"
-};
-
-static const pf_list_row *list_row(uint32_t type)
-{
-    enum { COMMON = 1, OF_FEATURES = 1001 };
-    const size_t common = (size_t)type - COMMON, feature = (size_t)type - OF_FEATURES;
-    if (common < sizeof common_rows / sizeof common_rows[0])
-        return &common_rows[common];
-    return feature < sizeof feature_rows / sizeof feature_rows[0] ? &feature_rows[feature] : NULL;
+    default:
+        return (pf_list_row){NULL, 0};
+    }
 }
 
 /* Room for any of them. */
@@ -148,8 +145,8 @@ typedef union pf_any_struct {
 perfile_status perfile_next(perfile_list *list, uint32_t type, void *out, size_t size)
 {
     pf_any_struct full;
-    const pf_list_row *row = list_row(type);
-    return row ? next_of(list, out, size, row->decode, &full, row->size) : PERFILE_E_USAGE;
+    const pf_list_row row = list_row(type);
+    return row.decode ? next_of(list, out, size, row.decode, &full, row.size) : PERFILE_E_USAGE;
 }
 
 /* Bounds of layouts that the tables cannot express; see schema/expand.h. */

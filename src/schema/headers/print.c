@@ -363,13 +363,21 @@ static void print_kinds(void)
     number("PERFILE_N_", "KINDS", n, "of this version");
 }
 
+/* FNV-1a of the name, in 31 bits: the number of a struct does not depend on what other structs
+ * there are, nor on their order.  If two had the same, schema/decode.c would not compile. */
+static void list_number(const char *id)
+{
+    uint32_t hash = 0x811c9dc5;
+    for (const char *p = id; *p; p++)
+        hash = (hash ^ (uint8_t)*p) * 0x01000193;
+    number("PERFILE_LIST_", id, (long)(hash & INT32_MAX), "");
+}
+
 static void print_lists(void)
 {
-    long n = 0;
-#define STRUCT(id, doc) number("PERFILE_LIST_", #id, ++n, "");
+#define STRUCT(id, doc) list_number(#id);
 #include "format/structs.def"
-    n = 1000;
-#define STRUCT(id, doc) number("PERFILE_LIST_", #id, ++n, "");
+#define STRUCT(id, doc) list_number(#id);
 #include "format/features.def"
 }
 
