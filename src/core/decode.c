@@ -205,6 +205,8 @@ stream_sample(perfile_stream *s, const perfile_record *r, perfile_error *err)
 {
     pf_usual_fn *usual = usual_of(r);
     s->sampled_by = NULL;
+    if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
+        return perfile_decode(r, PERFILE_RECORD_SAMPLE, &s->sample, sizeof s->sample, err);
     if (usual)
         clear(&s->sample);
     if (!usual || !usual(r->body, &s->sample))
