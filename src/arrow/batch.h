@@ -127,7 +127,8 @@ static inline bool pf_column_is_null(const pf_table_column *c, size_t i)
     return !(c->valid.ptr[i / 8] >> i % 8 & 1);
 }
 
-/* Returns text number `i` of a column.  If all texts are empty there may be no bytes to point to. */
+/* Returns text number `i` of a column.  If all texts are empty there may be no bytes to point to.
+ */
 static inline perfile_bytes pf_column_text_at(const pf_column_texts *t, uint32_t i)
 {
     const int32_t *at = (const void *)t->offsets.ptr;
