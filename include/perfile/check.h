@@ -306,10 +306,9 @@ PERFILE_API bool perfile_check_refused(const perfile_error *failure,
 /* How often a rule was broken so far, at one severity.  `check` is a stage of perfile_check(); for
  * other streams all members are 0. */
 typedef struct perfile_check_summary {
-    uint64_t count; /* number of findings */
-    uint64_t first_offset,
-        last_offset; /* of the first and last finding, bytes from the start of their files */
-    uint32_t first_part, last_part; /* numbers of these files in a directory */
+    uint64_t count;                     /* number of findings */
+    uint64_t first_offset, last_offset; /* of the first and last finding, in their files */
+    uint32_t first_part, last_part;     /* numbers of these files in a directory */
 } perfile_check_summary;
 PERFILE_API void perfile_check_get_summary(const perfile_stream *check, unsigned rule,
                                            unsigned severity, perfile_check_summary *tally,

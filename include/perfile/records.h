@@ -23,8 +23,6 @@
 #ifndef PERFILE_RECORDS_H
 #define PERFILE_RECORDS_H
 
-#include <string.h>
-
 #include "abi.h"
 
 #ifdef __cplusplus
@@ -1509,12 +1507,8 @@ enum {
  * them. */
 static inline perfile_list perfile_list_of(const void *items, size_t n, size_t size)
 {
-    perfile_list list;
-    memset(&list, 0, sizeof list);
-    list.bytes.ptr = (const uint8_t *)items;
-    list.bytes.len = n * size;
-    list.n = n;
-    list.given = (uint32_t)size;
+    perfile_list list = {
+        {(const uint8_t *)items, n * size}, n, 0, 0, 0, 0, 0, 0, {0, 0, 0}, (uint32_t)size};
     return list;
 }
 

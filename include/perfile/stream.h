@@ -142,8 +142,7 @@ typedef struct perfile_described_event {
 /* What the index of an archive says about the samples of one chunk. */
 typedef struct perfile_described {
     uint64_t samples, sample_bytes; /* count, and bytes as stored */
-    uint64_t first_time,
-        last_time; /* smallest and largest, a time of 0 included; PERFILE_NO_TIME: not known */
+    uint64_t first_time, last_time; /* least and greatest, 0 too; PERFILE_NO_TIME: not known */
     const perfile_described_event *events;     /* samples that belong to no event are in no item */
     const uint32_t *pids;                      /* pids that occur, ascending; NULL: not known */
     const uint32_t *tids;                      /* likewise */
