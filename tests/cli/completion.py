@@ -119,7 +119,7 @@ def main():
                 continue  # an abbreviation
             if not chosen():
                 continue
-            known = "there is no option" not in run(c, o, "--help").stderr
+            known = "unknown option" not in run(c, o, "--help").stderr
             if known != (o in options[c]):
                 same(f"{c}: the command itself and {o}", {o} if known else set(), set(options[c]) & {o})
 

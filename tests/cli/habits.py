@@ -99,7 +99,7 @@ for command in (*commands, "schema"):
     for option in sorted(set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M))):
         if not chosen():
             continue
-        done = expect(2, "there is no option", command, option + "q")
+        done = expect(2, "unknown option", command, option + "q")
         check(re.search(rf"did you mean [^?]*{option}\b", done.stderr), command, option, done.stderr)
 
 expect(2, "there is no frobnicate, nor a field of a tracepoint (--fields)\n", "dump", "--fields", "frobnicate", "cpu-clock.data")
