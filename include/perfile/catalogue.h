@@ -44,7 +44,7 @@ typedef struct perfile_record_type {
     const char *name;  /* "MMAP2" */
     const char *doc;   /* description, in a few words */
     const char *since; /* first perf version that knows it, "3.12"; NULL: none, or other family */
-    const perfile_struct *decoded; /* what perfile_record_decode() fills */
+    const perfile_struct *decoded; /* what perfile_decode() fills */
     uint64_t reserved[4];
 } perfile_record_type;
 
@@ -59,7 +59,7 @@ typedef struct perfile_feature_type {
     uint32_t reserved0;
     const char *name;              /* "HOSTNAME" */
     const char *doc;               /* description, in a few words */
-    const perfile_struct *decoded; /* what perfile_feature_decode() fills */
+    const perfile_struct *decoded; /* what perfile_decode_feature() fills */
     uint64_t reserved[4];
 } perfile_feature_type;
 
@@ -94,7 +94,9 @@ typedef struct perfile_member {
     uint32_t offset;          /* bytes from the beginning of the struct */
     uint32_t has;             /* offset of its `has_…` bool, or PERFILE_NO_MEMBER */
     uint64_t sample_bit; /* PERFILE_SAMPLE_…: it is present if `present` has that bit; 0: no bit */
-    uint64_t reserved[4];
+    uint32_t list;       /* of a LIST: PERFILE_LIST_…, for perfile_next(); else 0 */
+    uint32_t reserved0;
+    uint64_t reserved[3];
 } perfile_member;
 
 /* Gets the member at `position`, in stored order; returns false after the last. */
@@ -108,24 +110,6 @@ PERFILE_API bool perfile_member_is_there(const perfile_member *member, const voi
 /* Returns the value of an integer member (S32 sign-extended, S64 as its bits); 0 for other types.
  */
 PERFILE_API uint64_t perfile_member_number(const perfile_member *member, const void *decoded);
-
-/* Decodes a record of any type that has a row, like the decoder of its type in records.h.  `size`
- * is perfile_struct_size() of its struct, or less.  PERFILE_E_USAGE: its type has no row. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_record_decode(const perfile_record *r,
-                                                                  void *out, size_t size,
-                                                                  perfile_error *err);
-
-/* The same for a feature section. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_feature_decode(const perfile_feature *feature,
-                                                                   void *out, size_t size,
-                                                                   perfile_error *err);
-
-/* Removes the first element from `list`, with elements of struct `of`, and decodes it, like
- * perfile_NAME_next().  PERFILE_END after the last; PERFILE_E_USAGE: such structs are never in
- * lists. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_list_next(perfile_list *list,
-                                                              const perfile_struct *of, void *out,
-                                                              size_t size);
 
 #ifdef __cplusplus
 }

@@ -55,7 +55,7 @@ enum {
     PERFILE_RULE_V_010 = 10, /* features follow the table in the order of their numbers */
     PERFILE_RULE_V_011 = 11, /* only features 1 to 34 and 128 to 134 are declared */
     PERFILE_RULE_V_012 = 12, /* feature HOSTNAME is declared */
-    PERFILE_RULE_V_013 = 13, /* nothing lies after the last feature */
+    PERFILE_RULE_V_013 = 13, /* nothing follows the last feature */
     /* the event types of old files are one for each event, in the same order */
     PERFILE_RULE_V_014 = 14,
     PERFILE_RULE_V_015 = 15, /* the file is of version 2 */
@@ -200,7 +200,7 @@ enum {
     PERFILE_RULE_V_802 = 802, /* the frequency of a perfmon buffer is above 0 */
     /* the records of a perfmon buffer end after its header and inside the file */
     PERFILE_RULE_V_803 = 803,
-    /* nothing lies after the records of a perfmon buffer but the rest of its pages */
+    /* only the rest of its pages follows the records of a perfmon buffer */
     PERFILE_RULE_V_804 = 804,
     PERFILE_RULE_V_805 = 805, /* the type of a perfmon record is 1 to 6 */
     PERFILE_RULE_V_806 = 806, /* a LAST_BRANCH record has at most 32 branches */

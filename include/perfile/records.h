@@ -1438,7 +1438,8 @@ typedef struct perfile_sp_init_map {
  * `out` must be the struct of that type.  The functions for each type, further down, check this at
  * compile time. */
 
-/* Decodes a record of perf or simpleperf, or a feature section. */
+/* Decodes a record of any family, or a feature section; with record->type or feature->number as
+ * `type` whatever it is.  PERFILE_E_USAGE: it is of another type, or no table has the type. */
 PERFILE_API perfile_status perfile_decode(const perfile_record *record, uint32_t type, void *out,
                                           size_t size, perfile_error *err);
 PERFILE_API perfile_status perfile_decode_feature(const perfile_feature *feature, uint32_t type,

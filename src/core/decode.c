@@ -178,26 +178,20 @@ static inline perfile_status sample_decode(const perfile_record *r, void *out, s
     return usual(r->body, out) ? PERFILE_OK : decode_sample(r, out, size, err);
 }
 
-perfile_status perfile_record_decode(const perfile_record *r, void *out, size_t size,
-                                     perfile_error *err)
-{
-    const pf_row *row = pf_row_of(r);
-    pf_any_record full;
-    if (!row)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
-                       r->type);
-    if (r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF)
-        return sample_decode(r, out, size, err);
-    return decode_by_row(r, row, &full, out, size, err);
-}
-
 perfile_status perfile_decode(const perfile_record *r, uint32_t type, void *out, size_t size,
                               perfile_error *err)
 {
-    if (r->type != type || r->family != PERFILE_FAMILY_PERF)
+    const pf_row *row = pf_row_of(r);
+    pf_any_record full;
+    if (r->type != type)
         return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
                        type);
-    return perfile_record_decode(r, out, size, err);
+    if (type == PERFILE_RECORD_SAMPLE) /* types of other families have other numbers */
+        return sample_decode(r, out, size, err);
+    if (!row)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
+                       type);
+    return decode_by_row(r, row, &full, out, size, err);
 }
 
 static __attribute__((noinline)) perfile_status
@@ -250,29 +244,22 @@ typedef union any_feature {
 #include "perfile/format/features.def"
 } any_feature;
 
-perfile_status perfile_feature_decode(const perfile_feature *f, void *out, size_t size,
-                                      perfile_error *err)
+perfile_status perfile_decode_feature(const perfile_feature *f, uint32_t type, void *out,
+                                      size_t size, perfile_error *err)
 {
     any_feature full;
-    const pf_row *row = pf_feature_row(f->number);
+    const pf_row *row = pf_feature_row(type);
+    if (f->number != type)
+        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "feature %u, not %u", f->number,
+                       type);
     if (!row)
-        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "no table has feature %u",
-                       f->number);
+        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "no table has feature %u", type);
     perfile_status st = feature_usable(f, err);
     if (st != PERFILE_OK)
         return st;
     pf_context k = feature_context(f);
     pf_cursor c = pf_cur(f->payload, f->flags & PERFILE_REC_SWAPPED);
     return decode_into(&k, &c, row, &full, out, size, f->offset, err);
-}
-
-perfile_status perfile_decode_feature(const perfile_feature *f, uint32_t type, void *out,
-                                      size_t size, perfile_error *err)
-{
-    if (f->number != type)
-        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "feature %u, not %u", f->number,
-                       type);
-    return perfile_feature_decode(f, out, size, err);
 }
 
 perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,

@@ -610,6 +610,8 @@ bool perfile_struct_member(const perfile_struct *of, size_t position, perfile_me
                                .offset = m->at,
                                .has = c.has[c.depth],
                                .sample_bit = c.bit[c.depth]};
+        if (m->type == PERFILE_STORED_LIST)
+            full.list = pf_struct_shapes[m->of].list;
         return give(out, size, &full, sizeof full);
     }
     return false;
@@ -655,10 +657,4 @@ uint64_t perfile_member_number(const perfile_member *member, const void *decoded
     default:
         return 0;
     }
-}
-
-perfile_status perfile_list_next(perfile_list *list, const perfile_struct *of, void *out,
-                                 size_t size)
-{
-    return perfile_next(list, shape_of(of)->list, out, size);
 }

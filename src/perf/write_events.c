@@ -412,7 +412,7 @@ perfile_status perfile_writer_event_scale(perfile_writer *writer, uint32_t index
 }
 
 /* Features of a capture that is written.  They are set as bytes (pf_write_feature()), or from
- * structs, by functions perfile_writer_set_… that the tables of format/features.def expand to.
+ * structs, by perfile_writer_set().
  *
  * Features of a file stay in w->facts until the end.  In a pipe they are records: those set before
  * the first record go before it, later ones are written at once, and only BUILD_ID may come after

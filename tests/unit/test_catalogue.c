@@ -132,7 +132,7 @@ static void decoding(void **state)
     const perfile_struct *of_mmap2 = perfile_struct_find("mmap2");
     assert_int_equal(perfile_struct_size(of_sample), sizeof sample);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
-        perfile_status st = perfile_record_decode(r, &room, sizeof room, NULL);
+        perfile_status st = perfile_decode(r, r->type, &room, sizeof room, NULL);
         assert_int_equal(st, PERFILE_OK);
         if (r->type == PERFILE_RECORD_SAMPLE) {
             assert_int_equal(perfile_sample_decode(r, &sample, sizeof sample, NULL), PERFILE_OK);
@@ -155,7 +155,7 @@ static void decoding(void **state)
     const perfile_session *session = perfile_stream_session(s);
     for (uint32_t i = 0; i < perfile_session_n_features(session); i++) {
         const perfile_feature *f = perfile_session_feature_at(session, i);
-        perfile_status st = perfile_feature_decode(f, &room, sizeof room, NULL);
+        perfile_status st = perfile_decode_feature(f, f->number, &room, sizeof room, NULL);
         assert_true(st == PERFILE_OK || !perfile_feature_name(f->number));
     }
     perfile_stream_close(s);
@@ -171,13 +171,14 @@ static void lists(void **state)
     perfile_list list = perfile_branch_entry_list(given, 2, sizeof given[0]);
     const perfile_struct *of = perfile_struct_find("branch_entry");
     perfile_branch_entry entry;
-    assert_int_equal(perfile_list_next(&list, of, &entry, sizeof entry), PERFILE_OK);
+    const perfile_member member = member_of(perfile_struct_find("branch_stack"), "lbr");
+    assert_int_equal(member.list, PERFILE_LIST_branch_entry);
+    assert_int_equal(perfile_next(&list, member.list, &entry, sizeof entry), PERFILE_OK);
     assert_int_equal(number_of(of, "to", &entry), 2);
-    assert_int_equal(perfile_list_next(&list, of, &entry, sizeof entry), PERFILE_OK);
+    assert_int_equal(perfile_next(&list, member.list, &entry, sizeof entry), PERFILE_OK);
     assert_int_equal(number_of(of, "from", &entry), 3);
-    assert_int_equal(perfile_list_next(&list, of, &entry, sizeof entry), PERFILE_END);
-    assert_int_equal(perfile_list_next(&list, perfile_struct_find("mmap2"), &entry, sizeof entry),
-                     PERFILE_E_USAGE);
+    assert_int_equal(perfile_next(&list, member.list, &entry, sizeof entry), PERFILE_END);
+    assert_int_equal(perfile_next(&list, 1, &entry, sizeof entry), PERFILE_E_USAGE);
 }
 
 static void what_has_no_row(void **state)
@@ -186,8 +187,19 @@ static void what_has_no_row(void **state)
     const perfile_record unknown = {.type = 60, .family = PERFILE_FAMILY_PERF};
     const perfile_feature feature = {.number = 250};
     uint64_t room[64];
-    assert_int_equal(perfile_record_decode(&unknown, room, sizeof room, NULL), PERFILE_E_USAGE);
-    assert_int_equal(perfile_feature_decode(&feature, room, sizeof room, NULL), PERFILE_E_USAGE);
+    size_t len;
+    assert_int_equal(perfile_decode(&unknown, 60, room, sizeof room, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_decode(&unknown, PERFILE_RECORD_COMM, room, sizeof room, NULL),
+                     PERFILE_E_USAGE);
+    assert_int_equal(perfile_decode_feature(&feature, 250, room, sizeof room, NULL),
+                     PERFILE_E_USAGE);
+    assert_int_equal(
+        perfile_decode_feature(&feature, PERFILE_FEATURE_HOSTNAME, room, sizeof room, NULL),
+        PERFILE_E_USAGE);
+    assert_int_equal(perfile_encode(60, room, sizeof room, NULL, NULL, 0, &len, NULL),
+                     PERFILE_E_USAGE);
+    assert_int_equal(perfile_encode_feature(250, room, sizeof room, NULL, NULL, 0, &len, NULL),
+                     PERFILE_E_USAGE);
 }
 
 int main(void)
