@@ -96,12 +96,17 @@ static void add_word(char *text, size_t size, const char *word)
     snprintf(text + n, size - n, "%s%s", n ? "|" : "", word);
 }
 
-/* Writes the words for a bit field of a word; nothing if it is empty. */
+/* Writes a single bit as a truth value, other bit fields of a word as words; nothing for one that
+ * is empty. */
 static void put_part(pf_table_column *c, const perfile_bits *part, uint64_t word)
 {
     char text[256] = "";
     const uint64_t value = word >> part->shift & ((UINT64_C(1) << part->width) - 1);
     const perfile_vocabulary *words = part->values;
+    if (part->width == 1) {
+        pf_column_bool(c, value);
+        return;
+    }
     if (words->n && !words->bits) {
         const char *name = perfile_vocabulary_word(words, value);
         snprintf(text, sizeof text, "%" PRIu64, value);
@@ -124,6 +129,8 @@ static void put_data_src(pf_tables *x, uint64_t word)
                  {"lvl", PF_IN(samples, data_src, level)},
                  {"lvl_num", PF_IN(samples, data_src, level_num)},
                  {"snoop", PF_IN(samples, data_src, snoop)},
+                 {"snoopx", PF_IN(samples, data_src, snoopx)},
+                 {"remote", PF_IN(samples, data_src, remote)},
                  {"dtlb", PF_IN(samples, data_src, tlb)},
                  {"lock", PF_IN(samples, data_src, lock)},
                  {"blk", PF_IN(samples, data_src, blk)},

@@ -21,6 +21,7 @@ MEM_BITS = (
     ("op", 0, 5, "na load store prefetch exec".split()),
     ("level", 5, 14, "na hit miss l1 lfb l2 l3 local_ram remote_ram1 remote_ram2 remote_cache1 remote_cache2 io uncached".split()),
     ("snoop", 19, 5, "na none hit miss hitm".split()),
+    ("snoopx", 38, 2, "forward peer".split()),
     ("lock", 24, 2, "na locked".split()),
     ("tlb", 26, 7, "na hit miss l1 l2 walker os_fault".split()),
     ("blk", 40, 3, "na data addr".split()))
@@ -70,6 +71,7 @@ def data_src(word):
     for name, shift, width, words in MEM_NUMBERS:
         part = word >> shift & (1 << width) - 1
         out[name] = words.get(part, str(part))
+    out["remote"] = bool(word >> 37 & 1)
     return out
 
 
