@@ -12,6 +12,7 @@
 #include "io/source.h"
 #include "perfile/archive.h"
 #include "schema/rows.h"
+#include "archive/command.h"
 
 enum {
     PARTS = 4,
@@ -196,7 +197,7 @@ static void check_archive(fuzzed *f, perfile_bytes archive, bool directory)
     perfile_source *s, *entry;
     perfile_archive *a;
     ENSURE(perfile_source_memory(archive, "archive", &s, NULL) == PERFILE_OK);
-    ENSURE(perfile_archive_source(&s, NULL) == PERFILE_OK && s->origin);
+    ENSURE(pf_archive_source(&s, NULL) == PERFILE_OK && s->origin);
     ENSURE(pf_source_has_entries(s) == directory);
     for (unsigned i = 0; i < PARTS && directory; i++) {
         const perfile_status st = pf_source_entry(s, names[i], &entry, NULL);
@@ -212,7 +213,7 @@ static void check_archive(fuzzed *f, perfile_bytes archive, bool directory)
     perfile_source_close(s);
     ENSURE(perfile_source_memory(archive, "archive", &s, NULL) == PERFILE_OK);
     ENSURE(perfile_archive_open(s, &a, NULL) == PERFILE_OK);
-    ENSURE(perfile_archive_verify(a, on_finding, NULL, NULL) == PERFILE_OK);
+    ENSURE(pf_archive_verify(a, on_finding, NULL, NULL) == PERFILE_OK);
     perfile_archive_close(a);
 }
 

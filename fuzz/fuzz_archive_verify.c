@@ -8,6 +8,7 @@
 
 #include "io/source.h"
 #include "perfile/archive.h"
+#include "archive/command.h"
 
 enum { MOST_INPUT = 1 << 16, MOST_READ = 1 << 20, MOST_CHUNKS = 256, RULES = 16 };
 
@@ -61,12 +62,12 @@ static perfile_archive *open_archive(perfile_bytes bytes, bool no_index)
     return NULL;
 }
 
-static void list_columns(perfile_archive *a, uint32_t i, const perfile_archive_chunk *c)
+static void list_columns(perfile_archive *a, uint32_t i, const pf_archive_chunk *c)
 {
-    const perfile_archive_column *columns;
+    const pf_archive_column *columns;
     uint32_t n;
     uint64_t stored = 0, decoded = 0;
-    const perfile_status st = perfile_archive_columns(a, i, NULL, &columns, &n, NULL);
+    const perfile_status st = pf_archive_columns(a, i, NULL, &columns, &n, NULL);
     ENSURE(st == PERFILE_OK || st == PERFILE_END || st == PERFILE_E_CORRUPT ||
            st == PERFILE_E_LIMIT);
     for (uint32_t k = 0; st == PERFILE_OK && k < n; k++) {
@@ -80,15 +81,15 @@ static void list_columns(perfile_archive *a, uint32_t i, const perfile_archive_c
 /* Checks that chunks, gaps and captures agree with the summary. */
 static void list(perfile_archive *a)
 {
-    perfile_archive_summary sum;
-    perfile_archive_chunk c = {0};
+    pf_archive_summary sum;
+    pf_archive_chunk c = {0};
     perfile_archive_capture capture;
-    perfile_archive_gap gap;
+    pf_archive_gap gap;
     uint64_t end = 0, gaps = 0;
     uint32_t i = 0;
-    perfile_archive_get_summary(a, &sum, sizeof sum);
+    pf_archive_get_summary(a, &sum, sizeof sum);
     for (; i < MOST_CHUNKS; i++) {
-        const perfile_status st = perfile_archive_chunk_at(a, i, &c, sizeof c, NULL);
+        const perfile_status st = pf_archive_chunk_at(a, i, &c, sizeof c, NULL);
         ENSURE(st == PERFILE_OK || st == PERFILE_END);
         if (st == PERFILE_END)
             break;
@@ -98,7 +99,7 @@ static void list(perfile_archive *a)
         list_columns(a, i, &c);
     }
     ENSURE(end <= sum.bytes && (i == sum.chunks || i == MOST_CHUNKS));
-    for (i = 0; perfile_archive_gap_at(a, i, &gap, sizeof gap); i++)
+    for (i = 0; pf_archive_gap_at(a, i, &gap); i++)
         gaps += gap.bytes;
     ENSURE(i == sum.gaps && gaps == sum.gap_bytes);
     for (i = 1; i <= sum.captures && i < MOST_CHUNKS; i++)
@@ -111,7 +112,7 @@ static void list(perfile_archive *a)
 static bool verify(perfile_archive *a, found *x)
 {
     *x = (found){.is_hole_only = true};
-    const perfile_status st = perfile_archive_verify(a, on_finding, x, NULL);
+    const perfile_status st = pf_archive_verify(a, on_finding, x, NULL);
     ENSURE(st == PERFILE_OK || (st == PERFILE_E_LIMIT && x->n == 0));
     return st == PERFILE_OK;
 }
@@ -124,8 +125,8 @@ static perfile_sink *repair(perfile_archive *a, perfile_archive_repaired *sum)
     found told = {0};
     perfile_sink *sink = sink_of((perfile_bytes){NULL, 0});
     const perfile_status tried =
-        perfile_archive_repair(a, NULL, on_finding, &told, &only, sizeof only, &err);
-    const perfile_status st = perfile_archive_repair(a, sink, NULL, NULL, sum, sizeof *sum, &err);
+        pf_archive_repair(a, NULL, on_finding, &told, &only, sizeof only, &err);
+    const perfile_status st = pf_archive_repair(a, sink, NULL, NULL, sum, sizeof *sum, &err);
     ENSURE(st == tried && only.chunks == sum->chunks && only.lost_bytes == sum->lost_bytes);
     ENSURE(only.damaged == sum->damaged && (sum->damaged || told.n == 0));
     /* An archive may require that only programs that know its contents edit it. */
@@ -145,11 +146,11 @@ static void check_repaired(perfile_bytes bytes, const found *before,
 {
     static const unsigned inside[] = {703, 705, 706, 707, 711}, never[] = {701, 702, 704, 709, 710};
     perfile_archive *a = open_archive(bytes, false);
-    perfile_archive_summary s;
+    pf_archive_summary s;
     perfile_archive_repaired again;
     found after;
     ENSURE(a);
-    perfile_archive_get_summary(a, &s, sizeof s);
+    pf_archive_get_summary(a, &s, sizeof s);
     ENSURE(s.from_index && s.finished && !s.head_damaged && !s.gaps && s.chunks == sum->chunks);
     if (!verify(a, &after)) {
         perfile_archive_close(a);
@@ -195,7 +196,7 @@ static void read_capture(perfile_bytes bytes, uint32_t number, uint64_t state)
     char **names;
     size_t n;
     s->options.capture = number;
-    const perfile_status st = perfile_archive_source(&s, &err);
+    const perfile_status st = pf_archive_source(&s, &err);
     ENSURE(st == PERFILE_OK || err.message[0]);
     if (st == PERFILE_OK && pf_source_has_entries(s)) {
         ENSURE(pf_source_list(s, "", &names, &n, NULL) == PERFILE_OK);
@@ -235,30 +236,30 @@ static void copy(perfile_bytes bytes, bool append)
     const perfile_archive_options how = {.size = sizeof how, .id = 1};
     const perfile_bytes none = {NULL, 0};
     perfile_archive *a = open_archive(bytes, false), *b;
-    perfile_archive_writer *w;
-    perfile_archive_summary one, two;
+    pf_archive_writer *w;
+    pf_archive_summary one, two;
     perfile_error err = {0};
     found x, y;
     ENSURE(a);
     perfile_sink *sink = sink_of(append ? bytes : none);
-    perfile_archive_get_summary(a, &one, sizeof one);
-    perfile_status st = perfile_archive_writer_new(sink, append ? a : NULL, &how, &w, &err);
+    pf_archive_get_summary(a, &one, sizeof one);
+    perfile_status st = pf_archive_writer_new(sink, append ? a : NULL, &how, &w, &err);
     if (st != PERFILE_OK) {
         ENSURE(append && st == PERFILE_E_UNSUPPORTED);
         perfile_sink_close(sink);
         perfile_archive_close(a);
         return;
     }
-    st = perfile_archive_writer_copy(w, a, 0, &err);
+    st = pf_archive_writer_copy(w, a, 0, &err);
     ENSURE(st == PERFILE_OK || st == PERFILE_E_LIMIT);
     if (st == PERFILE_OK) {
-        ENSURE(perfile_archive_writer_finish(w, &err) == PERFILE_OK);
+        ENSURE(pf_archive_writer_finish(w, &err) == PERFILE_OK);
         const perfile_bytes written = perfile_sink_bytes(sink);
         ENSURE(!append ||
                (written.len > bytes.len && memcmp(written.ptr, bytes.ptr, bytes.len) == 0));
         b = open_archive(written, false);
         ENSURE(b);
-        perfile_archive_get_summary(b, &two, sizeof two);
+        pf_archive_get_summary(b, &two, sizeof two);
         ENSURE(two.from_index && two.chunks == one.chunks * (1 + append) &&
                two.captures == one.captures * (1 + append));
         const bool both = verify(a, &x) && verify(b, &y);
@@ -266,7 +267,7 @@ static void copy(perfile_bytes bytes, bool append)
             ENSURE(y.errors[i] == x.errors[i] * (1 + append));
         perfile_archive_close(b);
     }
-    perfile_archive_writer_close(w);
+    pf_archive_writer_close(w);
     perfile_archive_close(a);
 }
 

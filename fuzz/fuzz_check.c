@@ -5,6 +5,7 @@
 
 #include "ensure.h"
 #include "perfile/perfile.h"
+#include "check/command.h"
 
 enum { MOST_PENDING = 1 << 12 };
 
@@ -116,10 +117,10 @@ static void compare(perfile_stream *plain, perfile_stream *checked, told *t)
     if (st != PERFILE_END)
         return;
     check_features(perfile_stream_session(checked), t);
-    for (size_t i = 0; perfile_check_version_at(i); i++) {
+    for (size_t i = 0; pf_check_version_at(i); i++) {
         unsigned verdict;
-        ENSURE(perfile_check_version(checked, perfile_check_version_at(i), &verdict, NULL, NULL,
-                                     NULL) == PERFILE_OK);
+        ENSURE(perfile_check_version(checked, pf_check_version_at(i), &verdict, NULL, NULL, NULL) ==
+               PERFILE_OK);
         ENSURE(verdict <= PERFILE_VERDICT_REFUSES);
     }
 }
@@ -168,7 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         perfile_stream_close(checked);
         perfile_stream_close(plain);
     } else if (st == PERFILE_E_CORRUPT || st == PERFILE_E_TRUNCATED) {
-        ENSURE(perfile_check_refused(&err, &check) && t.findings == 1);
+        ENSURE(pf_check_refused(&err, &check) && t.findings == 1);
     }
     free(block);
     return 0;

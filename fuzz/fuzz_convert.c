@@ -9,6 +9,7 @@
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
 #include "tests/transcript.h"
+#include "lib/command.h"
 
 typedef struct wanted {
     bool bytes;   /* compare bytes, not only types and sizes */
@@ -150,7 +151,7 @@ static void on_note(void *user, const perfile_note *note)
 {
     (void)user;
     ENSURE(note->text[0] && perfile_note_name(note->kind)[0] && note->count);
-    losses += perfile_note_is_loss(note->kind);
+    losses += pf_note_is_loss(note->kind);
 }
 
 static void compare(perfile_bytes in, perfile_bytes out, const perfile_convert_options *how,

@@ -6,6 +6,8 @@
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
 #include "wellformed.h"
+#include "emit/command.h"
+#include "lib/command.h"
 
 typedef struct dump {
     perfile_open_options options;
@@ -33,13 +35,13 @@ static void put_all(perfile_stream *s, const char *form, const dump *how, perfil
         d->st = perfile_emitter_put(e, r, &err);
         d->records += r->family != PERFILE_FAMILY_DAMAGE;
         if (d->st == PERFILE_OK && d->records == how->flush)
-            d->st = perfile_emitter_flush(e, &err);
+            d->st = pf_emitter_flush(e, &err);
     }
     if (d->st == PERFILE_END)
         d->st = perfile_emitter_finish(e, &err);
     ENSURE(d->st == PERFILE_OK || (d->st == PERFILE_E_LIMIT && err.where && err.message[0]));
-    d->errors = perfile_emitter_errors(e);
-    d->outcome = perfile_emitter_outcome(e);
+    d->errors = pf_emitter_errors(e);
+    d->outcome = pf_emitter_outcome(e);
     perfile_emitter_close(e);
 }
 
@@ -63,7 +65,7 @@ static bool emit(perfile_bytes in, const char *form, const dump *how, perfile_si
         return true;
     }
     perfile_source_close(source);
-    ENSURE(perfile_emit_failure(form, *sink, err.damage, err.offset, NULL) == PERFILE_OK);
+    ENSURE(pf_emit_failure(form, *sink, err.damage, err.offset, NULL) == PERFILE_OK);
     return false;
 }
 
@@ -97,8 +99,8 @@ static void check_objects(perfile_bytes in, const dump *how, bool cbor)
     if (opens && d.st == PERFILE_OK) {
         check_end(text, &d);
         ENSURE(count_records(text) == d.records);
-        ENSURE((d.outcome == PERFILE_EMIT_COMPLETE) == (d.errors == 0));
-        ENSURE(d.outcome != PERFILE_EMIT_NOTHING || d.errors);
+        ENSURE((d.outcome == PF_EMIT_COMPLETE) == (d.errors == 0));
+        ENSURE(d.outcome != PF_EMIT_NOTHING || d.errors);
     }
     if (cbor) {
         ENSURE(emit(in, "cbor", how, &other_sink, &other) == opens);

@@ -6,6 +6,7 @@
 #include "limits.h"
 #include "perfile/perfile.h"
 #include "wellformed.h"
+#include "base/command.h"
 
 enum { MOST_FORMS = 16 };
 
@@ -32,9 +33,10 @@ typedef struct exported {
 
 static void begin(exported *x, const plan *p, size_t number)
 {
-    const char *form = perfile_export_format(number);
-    *x = (exported){
-        .form = form, .directory = perfile_export_format_is_directory(number), .how = p->exporting};
+    perfile_format format;
+    ENSURE(perfile_format_at(true, number, &format, sizeof format));
+    const char *form = format.name;
+    *x = (exported){.form = form, .directory = format.directory, .how = p->exporting};
     const bool tree = strcmp(form, "folded") == 0 || strcmp(form, "flamegraph") == 0;
     const bool lines = strcmp(form, "speedscope") == 0 || strcmp(form, "firefox") == 0 ||
                        strcmp(form, "pprof") == 0;
@@ -47,7 +49,7 @@ static void begin(exported *x, const plan *p, size_t number)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_OFF_CPU;
     if (x->how.flags & PERFILE_EXPORT_PERIODS)
         x->how.flags &= ~(uint32_t)PERFILE_EXPORT_SAMPLES;
-    if (perfile_export_format_is_folder(number)) /* a single table is a file */
+    if (format.folder) /* a single table is a file */
         x->how.tables = "samples";
     if (x->directory)
         x->sink = folder_new();
@@ -163,8 +165,8 @@ static const uint8_t *check_line(const uint8_t *p, const uint8_t *end, bool comp
             continue;
         }
         uint32_t code;
-        n = perfile_utf8_char(p, (size_t)(last - p), &code);
-        ENSURE(n > 0 && perfile_is_printable(code));
+        n = pf_utf8_char(p, (size_t)(last - p), &code);
+        ENSURE(n > 0 && pf_is_printable(code));
         length += n;
     }
     return stop + 1;

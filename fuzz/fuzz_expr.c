@@ -4,6 +4,7 @@
  * about names that it knows. */
 #include "attrs.h"
 #include "perfile/perfile.h"
+#include "expr/command.h"
 
 enum { HANDLE = 77 };
 
@@ -51,7 +52,7 @@ static perfile_status compile(const char *text, bool asks, perfile_expr **e)
 static uint64_t ask(perfile_expr *e, const perfile_record *records, size_t n)
 {
     uint64_t bits = 0, alone = 0;
-    ENSURE(perfile_expr_test_run(e, records, n, &bits, NULL) == PERFILE_OK);
+    ENSURE(pf_expr_test_run(e, records, n, &bits, NULL) == PERFILE_OK);
     for (size_t i = n; i-- > 0;) {
         bool yes;
         ENSURE(perfile_expr_test(e, &records[i], &yes, NULL) == PERFILE_OK);

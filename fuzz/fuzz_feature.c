@@ -8,6 +8,7 @@
 #include "tests/decoded.h"
 #include "tests/encoded.h"
 #include "tests/places.h"
+#include "schema/command.h"
 
 static void compare(const perfile_feature *f)
 {
@@ -32,7 +33,7 @@ static void compare(const perfile_feature *f)
     transcript contract = {0};
     perfile_status st =
         perfile_feature_walk(f, PERFILE_WALK_CONTRACT, &transcript_visitor, &contract, NULL);
-    ENSURE(st == b || !perfile_feature_in_contract(f->number));
+    ENSURE(st == b || !pf_feature_in_contract(f->number));
 }
 
 static void encode(const perfile_feature *f)

@@ -9,6 +9,7 @@
 #include "limits.h"
 #include "perfile/perfile.h"
 #include "tests/builder.h"
+#include "base/command.h"
 
 enum { MOST_SPANS = 64 };
 
@@ -37,7 +38,7 @@ static perfile_status next(void *user, perfile_bytes *span, perfile_error *err)
     if (act % 16 == 15) {
         x->damages++;
         err->damage = PERFILE_DAMAGE_OVERRUN;
-        return perfile_damage_status(PERFILE_DAMAGE_OVERRUN);
+        return pf_damage_status(PERFILE_DAMAGE_OVERRUN);
     }
     /* If no length was chosen, the rest of the input is one span. */
     x->len = act && act < x->left ? (size_t)act : x->left;

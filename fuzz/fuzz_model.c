@@ -6,6 +6,7 @@
 #include "limits.h"
 #include "perfile/perfile.h"
 #include "tests/transcript.h"
+#include "model/command.h"
 
 enum { MOST = 512 };
 
@@ -21,13 +22,12 @@ typedef struct kept {
 
 static bool is_world(uint32_t type)
 {
-    return perfile_model_wants(type) && type != PERFILE_RECORD_SAMPLE &&
-           type != PERFILE_RECORD_SWITCH;
+    return pf_model_wants(type) && type != PERFILE_RECORD_SAMPLE && type != PERFILE_RECORD_SWITCH;
 }
 
 static void keep(kept *k, const perfile_record *r)
 {
-    if (k->n == MOST || !perfile_model_wants(r->type) || r->family != PERFILE_FAMILY_PERF)
+    if (k->n == MOST || !pf_model_wants(r->type) || r->family != PERFILE_FAMILY_PERF)
         return;
     uint8_t *bytes = malloc(8 + r->body.len);
     ENSURE(bytes);

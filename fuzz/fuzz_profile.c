@@ -8,6 +8,7 @@
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "report/command.h"
 
 enum { AROUND = PERFILE_PROFILE_CALLERS | PERFILE_PROFILE_CALLEES };
 
@@ -16,7 +17,7 @@ typedef struct plan {
     perfile_bytes in;
     perfile_open_options options;
     perfile_profile_options counting;
-    perfile_tree_options trees; /* without `rows` */
+    pf_calls_options trees; /* without `rows` */
 } plan;
 
 /* Puts all records of a stream into a profile. */
@@ -56,13 +57,13 @@ static perfile_profile *profile_of(const plan *p)
         perfile_profile_open(perfile_stream_session(s), model, &p->counting, &profile, &err);
     if (st == PERFILE_OK)
         st = put_all(profile, s, &err);
-    if (st == PERFILE_END && p->counting.flags & PERFILE_PROFILE_COMPARE) {
-        st = perfile_profile_continue(profile, NULL, NULL, &err);
+    if (st == PERFILE_END && p->counting.flags & PF_PROFILE_COMPARE) {
+        st = pf_profile_continue(profile, NULL, NULL, &err);
         perfile_stream_close(s);
         s = open_stream(p, &model);
         ENSURE(s);
         if (st == PERFILE_OK)
-            st = perfile_profile_continue(profile, perfile_stream_session(s), model, &err);
+            st = pf_profile_continue(profile, perfile_stream_session(s), model, &err);
         if (st == PERFILE_OK)
             st = put_all(profile, s, &err);
     }
@@ -81,7 +82,7 @@ static perfile_profile *profile_of(const plan *p)
 static void check_before(const perfile_profile *p, size_t i, const perfile_profile_row *row)
 {
     perfile_profile_row before;
-    ENSURE(perfile_profile_get_before(p, i, &before, sizeof before));
+    ENSURE(pf_profile_get_before(p, i, &before, sizeof before));
     ENSURE(row->samples == before.samples && row->total_period == before.total_period);
 }
 
@@ -91,20 +92,19 @@ static void check_trees(perfile_profile *p, const plan *how)
     enum { ROWS = 16, DEEPEST = 1024 };
     uint64_t rows[ROWS], above[DEEPEST + 1];
     perfile_profile_row row;
-    perfile_profile_node node;
-    perfile_tree_options o = how->trees;
+    pf_profile_node node;
+    pf_calls_options o = how->trees;
     while (o.n_rows < ROWS && perfile_profile_get_row(p, o.n_rows, &row, sizeof row)) {
         rows[o.n_rows] = o.n_rows;
         o.n_rows++;
     }
     o.rows = rows;
-    const perfile_status st = perfile_profile_make_trees(p, &o, NULL);
-    if (how->counting.flags & PERFILE_PROFILE_COMPARE)
+    const perfile_status st = pf_profile_make_trees(p, &o, NULL);
+    if (how->counting.flags & PF_PROFILE_COMPARE)
         ENSURE(st == PERFILE_E_USAGE);
     else
         ENSURE(st == PERFILE_OK || st == PERFILE_E_LIMIT);
-    for (size_t i = 0; st == PERFILE_OK && perfile_profile_get_node(p, i, &node, sizeof node);
-         i++) {
+    for (size_t i = 0; st == PERFILE_OK && pf_profile_get_node(p, i, &node, sizeof node); i++) {
         ENSURE(node.row < o.n_rows && node.symbol && node.depth && node.depth <= DEEPEST);
         ENSURE(perfile_profile_get_row(p, (size_t)node.row, &row, sizeof row));
         above[0] = row.total_samples;
@@ -119,12 +119,12 @@ static void check_times(const perfile_profile *p)
 {
     perfile_profile_summary sum;
     perfile_profile_row row;
-    perfile_profile_times times;
+    pf_profile_times times;
     uint64_t switches = 0;
     size_t n = 0;
     perfile_profile_get_summary(p, &sum, sizeof sum);
     for (; perfile_profile_get_row(p, n, &row, sizeof row); n++) {
-        ENSURE(perfile_profile_get_times(p, n, &times, sizeof times));
+        ENSURE(pf_profile_get_times(p, n, &times, sizeof times));
         ENSURE(row.period <= sum.period && times.longest <= times.waiting);
         ENSURE(times.preempted <= row.samples && times.preempted_most <= times.preempted);
         ENSURE(!times.preempted_by == !times.preempted_most && times.idle <= sum.idle);
@@ -147,7 +147,7 @@ static void check_rows(const perfile_profile *p, uint32_t flags)
         ENSURE((row.total_samples || flags & PERFILE_PROFILE_COUNTERS) &&
                (!row.named || row.symbol));
         samples += row.samples;
-        if (flags & PERFILE_PROFILE_COMPARE)
+        if (flags & PF_PROFILE_COMPARE)
             check_before(p, n, &row);
     }
     ENSURE(n == sum.rows);
@@ -185,14 +185,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (chosen >> 4 & 1)
         p.counting.symbols = &symbols;
     const uint32_t modes[] = {0, PERFILE_PROFILE_CALLERS, PERFILE_PROFILE_CALLEES,
-                              PERFILE_PROFILE_COMPARE};
+                              PF_PROFILE_COMPARE};
     p.counting.flags = modes[chosen >> 16 & 3];
     if (p.counting.flags & AROUND)
         p.counting.function = chosen >> 18 & 1 ? "[unknown]" : "[work]";
     if (chosen >> 19 & 1)
         p.counting.flags |= PERFILE_PROFILE_UNKNOWN_MODULE;
-    p.trees = (perfile_tree_options){
-        .size = sizeof p.trees, .flags = chosen >> 20 & 7, .depth = chosen >> 23 & 1 ? 2 : 1024};
+    p.trees = (pf_calls_options){.flags = chosen >> 20 & 7, .depth = chosen >> 23 & 1 ? 2 : 1024};
     size_t n = 0;
     const uint8_t counters[] = {PERFILE_PER_EVENT, PERFILE_PER_CPU, PERFILE_PER_TID,
                                 PERFILE_PER_COMM, PERFILE_PER_TIME};
@@ -216,7 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint8_t key = PERFILE_PER_COMM; key <= PERFILE_PER_CPU; key++)
             if (key != PERFILE_PER_EVENT && kept >> (key - 1) & 1)
                 p.counting.per[n++] = key;
-        p.counting.flags = PERFILE_PROFILE_TIMES;
+        p.counting.flags = PF_PROFILE_TIMES;
         p.counting.function = NULL;
     }
     uint8_t *block = malloc(c.left ? c.left : 1);

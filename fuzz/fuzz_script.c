@@ -3,6 +3,7 @@
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "base/command.h"
 
 #include <string.h>
 
@@ -53,8 +54,8 @@ static void check_text(perfile_bytes text)
     ENSURE(!text.len || text.ptr[text.len - 1] == '\n');
     for (size_t i = 0, n; i < text.len; i += n) {
         uint32_t code;
-        n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
-        ENSURE(n && (perfile_is_printable(code) || code == '\n' || code == '\t'));
+        n = pf_utf8_char(text.ptr + i, text.len - i, &code);
+        ENSURE(n && (pf_is_printable(code) || code == '\n' || code == '\t'));
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "attrs.h"
 #include "perfile/perfile.h"
+#include "core/command.h"
 
 typedef struct fuzzed {
     perfile_writer *w;
@@ -166,7 +167,7 @@ static void step(fuzzed *f)
         break;
     case 7:
         tell(perfile_writer_event_name(f->w, number % 4, "other", &err), &err);
-        tell(perfile_writer_event_type(f->w, number, (perfile_bytes){f->bytes.ptr, 0}, &err), &err);
+        tell(pf_writer_event_type(f->w, number, (perfile_bytes){f->bytes.ptr, 0}, &err), &err);
         break;
     case 8:
         put_spans(f, &err);

@@ -7,6 +7,7 @@
 
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "archive/command.h"
 
 enum {
     OPERATION_DUMP, /* as JSON Lines, through the checker */
@@ -222,9 +223,9 @@ static inline perfile_status operate_look(perfile_bytes bytes, perfile_sink *rep
                                           perfile_error *err)
 {
     perfile_archive_repaired sum;
-    perfile_archive_chunk chunk;
+    pf_archive_chunk chunk;
     perfile_archive_capture capture;
-    const perfile_archive_column *columns;
+    const pf_archive_column *columns;
     perfile_archive *a = NULL;
     perfile_source *source = NULL;
     uint32_t n;
@@ -235,18 +236,18 @@ static inline perfile_status operate_look(perfile_bytes bytes, perfile_sink *rep
         perfile_source_close(source);
         return st;
     }
-    st = perfile_archive_verify(a, operation_found, NULL, err);
+    st = pf_archive_verify(a, operation_found, NULL, err);
     if (st == PERFILE_OK)
         st = perfile_archive_capture_at(a, 1, &capture, sizeof capture, err);
     for (uint32_t i = 0; st == PERFILE_OK; i++) {
-        st = perfile_archive_chunk_at(a, i, &chunk, sizeof chunk, err);
+        st = pf_archive_chunk_at(a, i, &chunk, sizeof chunk, err);
         if (st != PERFILE_OK)
             break;
-        st = perfile_archive_columns(a, i, NULL, &columns, &n, err);
+        st = pf_archive_columns(a, i, NULL, &columns, &n, err);
         st = st == PERFILE_END ? PERFILE_OK : st;
     }
     if (st == PERFILE_END)
-        st = perfile_archive_repair(a, repaired, operation_found, NULL, &sum, sizeof sum, err);
+        st = pf_archive_repair(a, repaired, operation_found, NULL, &sum, sizeof sum, err);
     perfile_archive_close(a);
     return st;
 }

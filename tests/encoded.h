@@ -3,13 +3,14 @@
 #define TESTS_ENCODED_H
 
 #include "perfile/perfile.h"
+#include "core/command.h"
 
 /* What an encoder has to know to make `r` once more; *id holds the trailer. */
 static inline perfile_encode_options encoded_how(const perfile_record *r, perfile_sample_id *id,
                                                  uint32_t byte_order)
 {
     perfile_encode_options how = {.size = sizeof how,
-                                  .layout = perfile_record_layout(r, NULL),
+                                  .layout = pf_record_layout(r, NULL),
                                   .misc = r->misc,
                                   .byte_order = byte_order};
     if (r->type < PERFILE_RECORD_USER && r->type != PERFILE_RECORD_SAMPLE &&

@@ -4,6 +4,7 @@
 
 #include "perfile/perfile.h"
 #include "transcript.h"
+#include "core/command.h"
 
 enum {
     STREAMED_FIELDS = 1 << 0, /* the fields of each record too */
@@ -66,7 +67,7 @@ static inline void streamed_record(transcript *t, perfile_stream *s, const perfi
     tell_bytes(t, "body", r->body);
     const perfile_event *e = perfile_record_event(r);
     uint32_t damage = 0, pid, tid, cpu;
-    bool has_layout = perfile_record_layout(r, &damage) != NULL;
+    bool has_layout = pf_record_layout(r, &damage) != NULL;
     tell_number(t, "layout", has_layout);
     tell_number(t, "layout damage", damage);
     if (e) {

@@ -78,8 +78,58 @@ typedef enum perfile_status {
     PERFILE_E_USAGE = -7
 } perfile_status;
 
+/* Names of numbers, one function for all kinds of them.  The functions of the other headers that
+ * end in _name, _text and _doc call it, and say which numbers they name.  Strings are static. */
+enum { /* `of` of perfile_name() */
+       PERFILE_NAME_STATUS = 0,
+       PERFILE_NAME_DAMAGE = 1,
+       PERFILE_NAME_DAMAGE_TEXT = 2,
+       PERFILE_NAME_SEVERITY = 3,
+       PERFILE_NAME_RULE_SCOPE = 4,
+       PERFILE_NAME_NOTE = 5,
+       PERFILE_NAME_COLUMN_TYPE = 6,
+       PERFILE_NAME_FEATURE = 7,
+       PERFILE_NAME_RECORD_TYPE = 8,
+       PERFILE_NAME_TYPE = 9,
+       PERFILE_NAME_KIND = 10,
+       PERFILE_NAME_KIND_DOC = 11,
+       PERFILE_NAME_SYMBOL_REASON = 12,
+       PERFILE_NAME_SYMBOL_ORIGIN = 13,
+       PERFILE_NAME_VERSION = 14
+};
+
+/* Returns the name of `number`; for numbers that have none NULL or "", as the typed function says.
+ */
+PERFILE_API const char *perfile_name(uint32_t of, uint64_t number);
+
+/* Rows of tables, one function for all of them.  Functions of the other headers that end in _at,
+ * and some more, call it, and say what a row is. */
+enum { /* `of` of perfile_row() */
+       PERFILE_ROW_FAMILY = 0,
+       PERFILE_ROW_RECORD_TYPE = 1,
+       PERFILE_ROW_FEATURE_TYPE = 2,
+       PERFILE_ROW_TABLE = 3,
+       PERFILE_ROW_COLUMN = 4,
+       PERFILE_ROW_VERDICT = 5,
+       PERFILE_ROW_OUTPUT = 6,
+       PERFILE_ROW_RULE_AT = 7,
+       PERFILE_ROW_RULE = 8,
+       PERFILE_ROW_KIND_WORDS = 9,
+       PERFILE_ROW_KIND_BASE = 10,
+       PERFILE_ROW_FORMAT = 11
+};
+
+/* Fills the first `size` bytes of *out with the row at `position` of a table, or of the part `key`
+ * of a table; returns false if there is none. */
+PERFILE_API bool perfile_row(uint32_t of, uint64_t key, size_t position, void *out, size_t size);
+
+#ifndef PERFILE_DECLARATIONS
 /* Returns a status in words, for example "truncated input".  The string is static. */
-PERFILE_API const char *perfile_status_text(perfile_status status);
+static inline const char *perfile_status_text(perfile_status status)
+{
+    return perfile_name(PERFILE_NAME_STATUS, (uint64_t)(int64_t)status);
+}
+#endif
 
 /* perfile_error.offset when no place is meant. */
 #define PERFILE_NO_OFFSET UINT64_MAX
@@ -126,8 +176,13 @@ typedef struct perfile_limits {
     uint64_t reserved[2];
 } perfile_limits;
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the version of the library that runs, "0.1.0". */
-PERFILE_API const char *perfile_version(void);
+static inline const char *perfile_version(void)
+{
+    return perfile_name(PERFILE_NAME_VERSION, 0);
+}
+#endif
 
 #ifdef __cplusplus
 }

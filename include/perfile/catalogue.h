@@ -33,9 +33,14 @@ typedef struct perfile_family {
     uint64_t reserved[4];
 } perfile_family;
 
+#ifndef PERFILE_DECLARATIONS
 /* Gets the family at `position`: fills the first `size` bytes of *out; returns false after the
  * last. */
-PERFILE_API bool perfile_family_at(size_t position, perfile_family *out, size_t size);
+static inline bool perfile_family_at(size_t position, perfile_family *out, size_t size)
+{
+    return perfile_row(PERFILE_ROW_FAMILY, 0, position, out, size);
+}
+#endif
 
 /* A record type. */
 typedef struct perfile_record_type {
@@ -48,10 +53,15 @@ typedef struct perfile_record_type {
     uint64_t reserved[4];
 } perfile_record_type;
 
+#ifndef PERFILE_DECLARATIONS
 /* Gets the record type at `position` in a family; returns false after the last, or if there is no
  * such family. */
-PERFILE_API bool perfile_record_type_at(uint32_t family, size_t position, perfile_record_type *out,
-                                        size_t size);
+static inline bool perfile_record_type_at(uint32_t family, size_t position,
+                                          perfile_record_type *out, size_t size)
+{
+    return perfile_row(PERFILE_ROW_RECORD_TYPE, family, position, out, size);
+}
+#endif
 
 /* A feature section. */
 typedef struct perfile_feature_type {
@@ -63,8 +73,13 @@ typedef struct perfile_feature_type {
     uint64_t reserved[4];
 } perfile_feature_type;
 
+#ifndef PERFILE_DECLARATIONS
 /* Gets the feature at `position`, in ascending order of number; returns false after the last. */
-PERFILE_API bool perfile_feature_type_at(size_t position, perfile_feature_type *out, size_t size);
+static inline bool perfile_feature_type_at(size_t position, perfile_feature_type *out, size_t size)
+{
+    return perfile_row(PERFILE_ROW_FEATURE_TYPE, 0, position, out, size);
+}
+#endif
 
 /* Returns the struct with this name, without "perfile_": "attr", "sample_id", "read_values",
  * "mmap2", "hostname"; NULL if there is none. */

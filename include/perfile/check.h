@@ -230,18 +230,39 @@ typedef struct perfile_rule {
                            * perfile_rule_verdict_at() */
 } perfile_rule;
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the rule at `position`, in the order of their numbers; NULL after the last.  Positions
  * change with the version of the library. */
-PERFILE_API const perfile_rule *perfile_rule_at(size_t position);
-/* Return the rule with this number, or with this id ("V-302", case is ignored); NULL if there is
- * none. */
-PERFILE_API const perfile_rule *perfile_rule_of(uint32_t number);
-PERFILE_API const perfile_rule *perfile_rule_find(const char *id);
+static inline const perfile_rule *perfile_rule_at(size_t position)
+{
+    const perfile_rule *row = NULL;
+    perfile_row(PERFILE_ROW_RULE_AT, 0, position, &row, sizeof row);
+    return row;
+}
+#endif
+#ifndef PERFILE_DECLARATIONS
+/* Returns the rule with this number; NULL if there is none. */
+static inline const perfile_rule *perfile_rule_of(uint32_t number)
+{
+    const perfile_rule *row = NULL;
+    perfile_row(PERFILE_ROW_RULE, number, 0, &row, sizeof row);
+    return row;
+}
+#endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Return the names of a severity ("error", "warning", "note") and of a PERFILE_RULE_SCOPE_…
  * ("container" …). */
-PERFILE_API const char *perfile_severity_name(unsigned severity);
-PERFILE_API const char *perfile_rule_scope_name(unsigned where);
+static inline const char *perfile_severity_name(unsigned severity)
+{
+    return perfile_name(PERFILE_NAME_SEVERITY, severity);
+}
+
+static inline const char *perfile_rule_scope_name(unsigned where)
+{
+    return perfile_name(PERFILE_NAME_RULE_SCOPE, where);
+}
+#endif
 
 enum { /* perfile_check_options.flags */
        /* Skips samples that were already checked by other means.  In captures with tracepoints
@@ -298,11 +319,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_check(perfile_stream *below,
                                                           perfile_stream **stream,
                                                           perfile_error *err);
 
-/* Reports a failure of perfile_open() as a finding.  Returns true if the input is at fault (it is
- * not a capture), false if it could not be read. */
-PERFILE_API bool perfile_check_refused(const perfile_error *failure,
-                                       const perfile_check_options *options);
-
 /* How often a rule was broken so far, at one severity.  `check` is a stage of perfile_check(); for
  * other streams all members are 0. */
 typedef struct perfile_check_summary {
@@ -313,10 +329,6 @@ typedef struct perfile_check_summary {
 PERFILE_API void perfile_check_get_summary(const perfile_stream *check, unsigned rule,
                                            unsigned severity, perfile_check_summary *tally,
                                            size_t size);
-
-/* Returns the names of the perf versions that perfile_check_version() knows, in order; NULL after
- * the last. */
-PERFILE_API const char *perfile_check_version_at(size_t position);
 
 enum { /* what `perf report --stats` of a version does with a capture, worst last */
        PERFILE_VERDICT_READS = 0,  /* opens it and reads all records */
@@ -342,10 +354,15 @@ enum { /* perfile_rule_verdict.form: the form of the capture */
        PERFILE_VERDICT_OF_PIPE = 2
 };
 
+#ifndef PERFILE_DECLARATIONS
 /* Gets the verdict at `position` in format/versions.def for a rule number.  Fills the first `size`
  * bytes of *verdict; returns false after the last. */
-PERFILE_API bool perfile_rule_verdict_at(uint32_t rule, size_t position,
-                                         perfile_rule_verdict *verdict, size_t size);
+static inline bool perfile_rule_verdict_at(uint32_t rule, size_t position,
+                                           perfile_rule_verdict *verdict, size_t size)
+{
+    return perfile_row(PERFILE_ROW_VERDICT, rule, position, verdict, size);
+}
+#endif
 
 /* Tells what perf `version` ("6.1", "perf-6.1") does with the capture that went through `check`.
  * Call it at the end of the stream.  The answer does not depend on which findings were reported.

@@ -50,11 +50,13 @@ typedef struct perfile_note {
                         * "perfmon.rates"); NULL: none */
 } perfile_note;
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the name of a kind ("records-left-out" …), or "" for a number that is no kind. */
-PERFILE_API const char *perfile_note_name(uint32_t kind);
-
-/* Returns true if notes of this kind mean that something of the input is not in the output. */
-PERFILE_API bool perfile_note_is_loss(uint32_t kind);
+static inline const char *perfile_note_name(uint32_t kind)
+{
+    return perfile_name(PERFILE_NAME_NOTE, kind);
+}
+#endif
 
 enum {                                     /* perfile_copy_options.flags */
        PERFILE_COPY_DROP_UNKNOWN = 1 << 0, /* drop records and features that no table describes */

@@ -77,11 +77,19 @@ enum {
 };
 /* clang-format on */
 
-/* Return the short name ("short-body"), the sentence, and the status of a kind of damage.  Numbers
- * that are no kind give "" and PERFILE_E_CORRUPT. */
-PERFILE_API const char *perfile_damage_name(unsigned damage);
-PERFILE_API const char *perfile_damage_text(unsigned damage);
-PERFILE_API perfile_status perfile_damage_status(unsigned damage);
+#ifndef PERFILE_DECLARATIONS
+/* Return the short name ("short-body") and the sentence of a kind of damage; "" for numbers that
+ * are no kind. */
+static inline const char *perfile_damage_name(unsigned damage)
+{
+    return perfile_name(PERFILE_NAME_DAMAGE, damage);
+}
+
+static inline const char *perfile_damage_text(unsigned damage)
+{
+    return perfile_name(PERFILE_NAME_DAMAGE_TEXT, damage);
+}
+#endif
 
 #ifdef __cplusplus
 }

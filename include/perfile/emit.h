@@ -111,7 +111,7 @@ enum {                                    /* perfile_export_options.flags */
        PERFILE_EXPORT_ONE_FOLDER = 1 << 17
 };
 
-/* Options of the viewer formats ("folded" …; perfile_export_format()).  Set `size`; zeros are the
+/* Options of the viewer formats ("folded" …; perfile_format_at()).  Set `size`; zeros are the
  * defaults. */
 typedef struct perfile_export_options {
     size_t size;
@@ -167,7 +167,7 @@ typedef struct perfile_export_summary {
     uint64_t aux_files;   /* number of ring buffers */
     uint64_t aux_bytes;   /* bytes of their data */
     uint64_t aux_missing; /* lost ranges in ring buffers */
-    uint64_t too_costly;  /* perfile_symbols_too_costly() */
+    uint64_t too_costly;  /* requests that the symbolizer did not answer */
     /* Only "folded" and "chrome", which repeat a name for each call: longer names were shortened in
      * the middle to this many bytes, because the full names would have taken more than 16 times the
      * size of the records plus 1 MiB.  0: no name was shortened. */
@@ -191,8 +191,8 @@ typedef struct perfile_emit_options {
      * one at a time.  For viewer formats each thread has its own tables, so each may take as much
      * memory as one thread alone. */
     uint32_t threads;
-    /* "tsv": the columns, separated by commas, see perfile_emit_fields_check(). "script": fields as
-     * `perf script` takes them with -F; several such texts are separated by spaces.  Copied. */
+    /* "tsv": the columns, separated by commas: names that conditions use (expr.h). "script": fields
+     * as `perf script` takes them with -F; several such texts are separated by spaces.  Copied. */
     const char *fields;
     /* A model that was fed with everything the records refer to; it must outlive the emitter.
      * NULL: names of threads and mapped objects are unknown. */
@@ -207,73 +207,42 @@ typedef struct perfile_emit_options {
     const char *stop_at;
 } perfile_emit_options;
 
-/* Outcome of an emitter, usable as the exit status of a command. */
-enum {
-    PERFILE_EMIT_COMPLETE = 0,
-    PERFILE_EMIT_NOTHING = 1, /* the input is damaged and nothing could be decoded */
-    PERFILE_EMIT_DAMAGED = 3  /* the input is damaged; all that could be decoded was emitted */
-};
+/* A format that an emitter can write. */
+typedef struct perfile_format {
+    const char *name; /* for perfile_emitter_open(): "text" */
+    const char *doc;  /* description, in a few words */
+    bool binary;      /* the output is not for terminals */
+    bool directory;   /* several files: the sink is one of perfile_sink_directory() */
+    bool
+        folder; /* tables as files into a perfile_sink_folder(), or one table into any other sink */
+    uint8_t reserved0[5];
+    uint64_t reserved[4];
+} perfile_format;
 
-/* Return the name of the format at `position` ("text" …), and its description.  NULL after the
- * last. */
-PERFILE_API const char *perfile_emit_format(size_t position);
-PERFILE_API const char *perfile_emit_format_doc(size_t position);
+#ifndef PERFILE_DECLARATIONS
+/* Gets a format by position: fills the first `size` bytes of *out; returns false after the last.
+ * `viewers`: a format that adds up samples or shows them over time ("folded" …).  It needs a model
+ * to resolve addresses.  Otherwise one that writes record after record ("text" …). */
+static inline bool perfile_format_at(bool viewers, size_t position, perfile_format *out,
+                                     size_t size)
+{
+    return perfile_row(PERFILE_ROW_FORMAT, viewers, position, out, size);
+}
 
-/* The same for the viewer formats ("folded" …), which add up samples or show them over time.  They
- * are opened like the others, and need a model to resolve addresses. */
-PERFILE_API const char *perfile_export_format(size_t position);
-PERFILE_API const char *perfile_export_format_doc(size_t position);
-
-/* Returns true if the output of the viewer format at `position` is not for terminals; false after
- * the last. */
-PERFILE_API bool perfile_export_format_is_binary(size_t position);
-
-/* Returns true if the viewer format at `position` writes several files, so that its sink is a
- * directory (perfile_sink_directory()); false after the last. */
-PERFILE_API bool perfile_export_format_is_directory(size_t position);
-
-/* Returns true if the viewer format at `position` writes tables as files into a folder
- * (perfile_sink_folder()), or one table into any other sink; false after the last. */
-PERFILE_API bool perfile_export_format_is_folder(size_t position);
-
-/* Checks that `fields` are valid columns of "tsv".  Valid are the names that conditions use
- * (perfile/expr.h), such as `time`, `event`, `data_src.op` or `mmap2.filename`, and `comm`, `dso`,
- * `sym`, `symoff`, `srcline`, `caller`, `stack`, `addr_sym` and `addr_dso`; but no groups of
- * fields, which have no value.  `addr/64` is a number rounded down to a multiple of 64.  *model is
- * set to true if the columns need a model.
- *
- * Any other name may be a field of a tracepoint.  The emitter looks for it when it gets the first
- * sample, and fails with PERFILE_E_USAGE if no tracepoint of the capture has it.
- *
- * PERFILE_E_USAGE: err->message names the first field that cannot be a column, and similar names.
- * PERFILE_E_NOMEM. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_fields_check(const char *fields,
-                                                                      bool *model,
-                                                                      perfile_error *err);
-
-/* Column values as text: the columns of "tsv" one by one, for programs that count or compare them.
+/* Return the name of the format at `position`, of the one kind and the other; NULL after the last.
  */
-typedef struct perfile_columns perfile_columns;
+static inline const char *perfile_emit_format(size_t position)
+{
+    perfile_format format;
+    return perfile_format_at(false, position, &format, sizeof format) ? format.name : NULL;
+}
 
-/* Opens the columns that `fields` names, as in perfile_emit_options.fields.  Borrows `model` and
- * `symbols`, which looks up functions; both may be NULL.  All records must be of one session, which
- * must live as long as columns are read.  Errors are those of perfile_emit_fields_check(). */
-PERFILE_API PERFILE_MUST_USE perfile_status
-perfile_columns_open(const perfile_model *model, const perfile_symbols_options *symbols,
-                     const char *fields, perfile_columns **out, perfile_error *err);
-
-/* Gets the value of the column at `position` for a record, as "tsv" writes it, but with texts as
- * they are stored.  *text is valid until the next call.  PERFILE_END: the record does not have the
- * field; *text is unchanged.  PERFILE_E_USAGE: `r` is the first sample, and no tracepoint of the
- * capture has a field of that name.  PERFILE_E_NOMEM. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_columns_text(perfile_columns *c,
-                                                                 const perfile_record *r,
-                                                                 uint32_t position,
-                                                                 perfile_bytes *text,
-                                                                 perfile_error *err);
-
-/* NULL is fine. */
-PERFILE_API void perfile_columns_close(perfile_columns *c);
+static inline const char *perfile_export_format(size_t position)
+{
+    perfile_format format;
+    return perfile_format_at(true, position, &format, sizeof format) ? format.name : NULL;
+}
+#endif
 
 /* Opens an emitter for `format`.  Borrows stream and sink, which must outlive the emitter.
  * `stream` is asked for facts and for the bytes after records (perfile_stream_extra()), so put each
@@ -293,18 +262,23 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_open(
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_begin(perfile_emitter *e,
                                                                   perfile_error *err);
 
-/* Emits a record, also one of family DAMAGE.  A record that cannot be decoded is emitted as such;
- * the call does not fail.  PERFILE_E_NOMEM, PERFILE_E_IO (also from the input, when the bytes after
- * the record are read). */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put(perfile_emitter *e,
-                                                                const perfile_record *r,
-                                                                perfile_error *err);
-
-/* The same for first[0 .. n), which is a run from perfile_stream_next_run() or consecutive records
- * of one.  This is faster with several threads. */
+/* Emits first[0 .. n), a run from perfile_stream_next_run() or consecutive records of one; also
+ * those of family DAMAGE.  A record that cannot be decoded is emitted as such; the call does not
+ * fail. PERFILE_E_NOMEM, PERFILE_E_IO (also from the input, when the bytes after the record are
+ * read). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_put_run(perfile_emitter *e,
                                                                     const perfile_record *first,
                                                                     size_t n, perfile_error *err);
+
+#ifndef PERFILE_DECLARATIONS
+/* Emits a record.  Runs are faster with several threads. */
+static inline PERFILE_MUST_USE perfile_status perfile_emitter_put(perfile_emitter *e,
+                                                                  const perfile_record *r,
+                                                                  perfile_error *err)
+{
+    return perfile_emitter_put_run(e, r, 1, err);
+}
+#endif
 
 /* Ends the current capture; only for formats that take several.  Its stream and model are no longer
  * used.  The next records come from `stream`, and their samples are added; `stream` and `model` are
@@ -322,28 +296,12 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_continue(perfile_emi
 PERFILE_API void perfile_emitter_get_summary(const perfile_emitter *e,
                                              perfile_export_summary *summary, size_t size);
 
-/* Hands all output so far to the sink. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitter *e,
-                                                                  perfile_error *err);
-
 /* Emits the end and flushes.  Does not finish the sink. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_finish(perfile_emitter *e,
                                                                    perfile_error *err);
 
-/* Return PERFILE_EMIT_COMPLETE, NOTHING or DAMAGED for the output so far, and the number of errors
- * that the output reports. */
-PERFILE_API int perfile_emitter_outcome(const perfile_emitter *e);
-PERFILE_API uint64_t perfile_emitter_errors(const perfile_emitter *e);
-
 /* Releases the emitter and drops output that was not flushed.  NULL is fine. */
 PERFILE_API void perfile_emitter_close(perfile_emitter *e);
-
-/* Emits the report on an input that perfile_open() refused.  `damage` and `offset` are those of its
- * perfile_error. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_emit_failure(const char *format,
-                                                                 perfile_sink *sink,
-                                                                 uint32_t damage, uint64_t offset,
-                                                                 perfile_error *err);
 
 #ifdef __cplusplus
 }

@@ -54,13 +54,40 @@ typedef struct perfile_encode_options {
 PERFILE_API void perfile_layout_of_attr(const perfile_attr *attr, size_t size,
                                         perfile_layout *layout);
 
+#ifndef PERFILE_DECLARATIONS
 /* Wrap native arrays in the types of the structs.  The array is borrowed and must outlive the
  * result. */
-PERFILE_API perfile_words perfile_words_u16(const uint16_t *words, size_t n);
-PERFILE_API perfile_words perfile_words_u32(const uint32_t *words, size_t n);
-PERFILE_API perfile_words perfile_words_s32(const int32_t *words, size_t n);
-PERFILE_API perfile_words perfile_words_u64(const uint64_t *words, size_t n);
-PERFILE_API perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n);
+static inline perfile_words perfile_words_u16(const uint16_t *words, size_t n)
+{
+    perfile_words out = {(const uint8_t *)(const void *)words, n, sizeof *words, false};
+    return out;
+}
+
+static inline perfile_words perfile_words_u32(const uint32_t *words, size_t n)
+{
+    perfile_words out = {(const uint8_t *)(const void *)words, n, sizeof *words, false};
+    return out;
+}
+
+static inline perfile_words perfile_words_s32(const int32_t *words, size_t n)
+{
+    perfile_words out = {(const uint8_t *)(const void *)words, n, sizeof *words, false};
+    return out;
+}
+
+static inline perfile_words perfile_words_u64(const uint64_t *words, size_t n)
+{
+    perfile_words out = {(const uint8_t *)(const void *)words, n, sizeof *words, false};
+    return out;
+}
+
+static inline perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n)
+{
+    perfile_strings out = {
+        {(const uint8_t *)(const void *)texts, n * sizeof *texts}, n, false, true};
+    return out;
+}
+#endif
 
 /* One function for all types: encodes `in`, the struct of a record type PERFILE_RECORD_… or of a
  * feature PERFILE_FEATURE_…, to out[0 .. room), as the top of this header describes.  *len is the

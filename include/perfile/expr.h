@@ -78,13 +78,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_test(perfile_expr *expr
                                                               const perfile_record *r, bool *yes,
                                                               perfile_error *err);
 
-/* The same for first[0 .. n), n at most 64 (PERFILE_RUN_RECORDS): bit i of *yes is for first[i].
- * After a failure *yes is unchanged. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_test_run(perfile_expr *expr,
-                                                                  const perfile_record *first,
-                                                                  size_t n, uint64_t *yes,
-                                                                  perfile_error *err);
-
 /* NULL is fine. */
 PERFILE_API void perfile_expr_close(perfile_expr *expr);
 
@@ -99,10 +92,6 @@ typedef struct perfile_expr_name {
     uint32_t kind;                   /* PERFILE_KIND_… */
     uint64_t reserved[2];
 } perfile_expr_name;
-
-/* Calls `name` for each name, those of every record first.  `what` is valid during the call. */
-PERFILE_API void perfile_expr_names(void (*name)(void *user, const perfile_expr_name *what),
-                                    void *user);
 
 #ifdef __cplusplus
 }

@@ -225,22 +225,44 @@ PERFILE_API perfile_status perfile_attr_walk(perfile_bytes stored, bool swapped,
 PERFILE_API perfile_status perfile_record_feature(const perfile_record *r, perfile_feature *feature,
                                                   perfile_error *err);
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the name of a feature, "HOSTNAME" for 3; NULL for numbers that have no row in format/. */
-PERFILE_API const char *perfile_feature_name(uint32_t number);
-/* Return true if format/dump.cddl names this record type or feature. */
-PERFILE_API bool perfile_record_type_in_contract(uint32_t type);
-PERFILE_API bool perfile_feature_in_contract(uint32_t number);
+static inline const char *perfile_feature_name(uint32_t number)
+{
+    return perfile_name(PERFILE_NAME_FEATURE, number);
+}
+#endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Return, for a kind, its name in lower case ("addr" for PERFILE_KIND_ADDR), its meaning, its base
  * (PERFILE_BASE_…), and its vocabulary or NULL. */
-PERFILE_API const char *perfile_kind_name(unsigned kind);
-PERFILE_API const char *perfile_kind_doc(unsigned kind);
-PERFILE_API unsigned perfile_kind_base(unsigned kind);
-PERFILE_API const perfile_vocabulary *perfile_kind_words(unsigned kind);
+static inline const char *perfile_kind_name(unsigned kind)
+{
+    return perfile_name(PERFILE_NAME_KIND, kind);
+}
 
-/* Return the vocabulary with this name in format/words.def, or NULL, and the word for a value, or
- * NULL. */
-PERFILE_API const perfile_vocabulary *perfile_vocabulary_find(const char *name);
+static inline const char *perfile_kind_doc(unsigned kind)
+{
+    return perfile_name(PERFILE_NAME_KIND_DOC, kind);
+}
+#endif
+#ifndef PERFILE_DECLARATIONS
+static inline unsigned perfile_kind_base(unsigned kind)
+{
+    unsigned base = 0;
+    perfile_row(PERFILE_ROW_KIND_BASE, kind, 0, &base, sizeof base);
+    return base;
+}
+#endif
+#ifndef PERFILE_DECLARATIONS
+static inline const perfile_vocabulary *perfile_kind_words(unsigned kind)
+{
+    const perfile_vocabulary *row = NULL;
+    perfile_row(PERFILE_ROW_KIND_WORDS, kind, 0, &row, sizeof row);
+    return row;
+}
+#endif
+/* Returns the word for a value, or NULL. */
 PERFILE_API const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value);
 
 #ifdef __cplusplus

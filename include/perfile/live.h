@@ -100,7 +100,8 @@ typedef struct perfile_stream_callbacks {
      * PERFILE_END: there are no more records.
      * A negative status: the stream returns it, with the message in *err (err is never NULL).  It
      * is damage instead, and counted, if err->damage is set (PERFILE_DAMAGE_…, for example a ring
-     * that was overrun) and the status is the one that perfile_damage_status() returns for it.
+     * that was overrun) and the status is that of this damage: PERFILE_E_TRUNCATED for what is cut,
+     * PERFILE_E_UNSUPPORTED for what is of a later version, else PERFILE_E_CORRUPT.
      * Then, with options.on_damage RESYNC or SALVAGE, the callback is called for the next span;
      * otherwise the stream ends. */
     perfile_status (*next)(void *user, perfile_bytes *span, perfile_error *err);

@@ -49,8 +49,8 @@ typedef struct perfile_merge_captures_options {
      * byte order of the first, or UINT32_MAX for a note about the output. */
     void (*note)(void *user, uint32_t input, const perfile_note *note);
     void (*progress)(void *user, uint64_t done, uint64_t total); /* as in perfile_sort_options */
-    /* Called once, when nothing more will be read: call perfile_merge_get_summary(),
-     * perfile_merge_get_id() … here.  Not called if merging did not begin. */
+    /* Called once, when nothing more will be read: call perfile_merge_get_summary() here.
+     *  Not called if merging did not begin. */
     void (*merged)(void *user, const perfile_stream *stream);
     void *user;
     const char *format; /* as in perfile_writer_options; NULL: that of the input */

@@ -89,10 +89,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_sess
                                                               perfile_model **model,
                                                               perfile_error *err);
 
-/* Returns true if perfile_model_feed() learns from records of this type, so that callers can skip
- * the others.  SAMPLE and SWITCH tell only that a thread exists. */
-PERFILE_API bool perfile_model_wants(uint32_t type);
-
 /* Feeds the record `r`.  Records without facts about processes, and damaged ones, are skipped.
  * PERFILE_E_NOMEM, PERFILE_E_LIMIT (model_bytes): the model can still be queried, but may lack the
  * facts of this record. */
@@ -107,13 +103,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_feed(perfile_model *mo
 PERFILE_API const char *perfile_model_comm(const perfile_model *model, uint32_t pid, uint32_t tid,
                                            uint64_t time);
 
-/* The same, and the range of times from *first to *last, inclusive, for which the answer is valid,
- * so that readers of many records can reuse it for the thread.  The range may be shorter than
- * possible. */
-PERFILE_API const char *perfile_model_comm_during(const perfile_model *model, uint32_t pid,
-                                                  uint32_t tid, uint64_t time, uint64_t *first,
-                                                  uint64_t *last);
-
 /* Returns the mapping at `addr` of process `pid` (PERFILE_NO_PID: the kernel) at a time: the latest
  * one that covers the address.  One from before the process last started a program is used only
  * where that program has mapped nothing; a fork inherits the mappings of its parent (32 such steps
@@ -124,11 +113,6 @@ PERFILE_API const perfile_mapping *perfile_model_mapping(const perfile_model *mo
 /* Returns the name of the thread of a record, at its time; NULL if not known. */
 PERFILE_API const char *perfile_model_record_comm(const perfile_model *model,
                                                   const perfile_record *r);
-
-/* Returns the mapping at the address of a SAMPLE of user or kernel code; NULL if not known.  Valid
- * until the next feed. */
-PERFILE_API const perfile_mapping *perfile_model_record_mapping(const perfile_model *model,
-                                                                const perfile_record *r);
 
 /* Returns the name of a mapping as perf names the object: the kernel's name is stored with a symbol
  * appended, "[kernel.kallsyms]_text".  Lives as long as the model; equal names are equal pointers.

@@ -55,11 +55,6 @@ enum {                                     /* perfile_profile_options.flags */
         * these are not code, but values that a stack walk without frame pointers mistook for it. */
        PERFILE_PROFILE_UNKNOWN_MODULE = 1 << 1,  /* one row for each file */
        PERFILE_PROFILE_UNKNOWN_ADDRESS = 1 << 2, /* one for each address */
-       /* Compares later captures (perfile_profile_continue()) with the first one:
-        * perfile_profile_get_before().  As they may be of two builds, functions are identified by
-        * name only, and mapped files by name without folders.  All addresses of a file in no known
-        * function share one row, unless PERFILE_PROFILE_UNKNOWN_ADDRESS is set. */
-       PERFILE_PROFILE_COMPARE = 1 << 3,
        /* Counts only samples with perfile_profile_options.function in their call chain, each for
         * one row only.  CALLERS: the row of the function's caller, at its innermost position in the
         * chain.  CALLEES: the row of the function that it called, at its outermost position.  If
@@ -71,13 +66,6 @@ enum {                                     /* perfile_profile_options.flags */
         * COMM, TID and TIME.  The row of an event adds up its counters; an event that could not be
         * counted has a row without values.  The flags above cause PERFILE_E_USAGE. */
        PERFILE_PROFILE_COUNTERS = 1 << 6,
-       /* Adds up times on and off CPUs instead of samples.  Keys are COMM, PID, TID and CPU;
-        * perfile_profile_get_times() has the additional numbers of a row.  The times come from
-        * SWITCH and SWITCH_CPU_WIDE records, and from samples of sched:sched_switch (if every
-        * switch was sampled: period 1) and sched:sched_wakeup.  Records must come in order of time
-        * (perfile_sort()).  Records with PERFILE_REC_UNSELECTED are not counted; they only give the
-        * state before other records.  The flags above cause PERFILE_E_USAGE. */
-       PERFILE_PROFILE_TIMES = 1 << 7
 };
 
 /* What to count.  Set `size`; zeros are the defaults.  Texts are copied. */
@@ -151,24 +139,6 @@ typedef struct perfile_profile_row {
     uint64_t reserved[2];
 } perfile_profile_row;
 
-/* The times of a row's threads, with PERFILE_PROFILE_TIMES.  `samples` of the row is how often they
- * left a CPU, `period` the ns for which they were on one.
- *
- * Each time a thread leaves a CPU, its time on that CPU and its time off CPUs before that are
- * added.  Periods that began before the capture or end after it are not counted. */
-typedef struct perfile_profile_times {
-    uint64_t off;       /* ns on no CPU, from leaving one until running on one again */
-    uint64_t waiting;   /* ns of waiting for a CPU, since it was woken or preempted.  With a wake-up
-                         * this includes the wait before its first time on a CPU */
-    uint64_t longest;   /* ns of the longest such wait */
-    uint64_t idle;      /* with PERFILE_PER_CPU alone: ns for which the CPU was idle; else 0 */
-    uint64_t preempted; /* how often it left a CPU although it could have continued */
-    const char *preempted_by; /* name of the thread that most often followed then; NULL: not known,
-                               * or never preempted.  Lives as long as the profile */
-    uint64_t preempted_most;  /* how often it was preempted by this thread */
-    uint64_t reserved[4];
-} perfile_profile_times;
-
 /* Totals of a profile. */
 typedef struct perfile_profile_summary {
     uint64_t samples;          /* samples that were put in */
@@ -196,12 +166,12 @@ typedef struct perfile_profile_summary {
      * would have taken more than 4 times the size of the records plus 256 KiB.  0: no name was
      * shortened. */
     uint32_t names_most;
-    uint64_t too_costly; /* perfile_symbols_too_costly() */
-    /* With PERFILE_PROFILE_COMPARE: samples and period of the first capture; `samples` and `period`
+    uint64_t too_costly; /* requests that the symbolizer did not answer */
+    /* Where captures are compared: samples and period of the first capture; `samples` and `period`
      * are then of the others.  All other members cover all captures. */
     uint64_t before_samples;
     uint64_t before_period; /* likewise */
-    uint64_t idle; /* with PERFILE_PROFILE_TIMES: ns for which CPUs were idle, of all CPUs */
+    uint64_t idle;          /* of times on and off CPUs: ns for which CPUs were idle, of all CPUs */
 } perfile_profile_summary;
 
 /* A profile: adds up samples. */
@@ -220,16 +190,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_put_run(perfile_prof
                                                                     const perfile_record *first,
                                                                     size_t n, perfile_error *err);
 
-/* Ends the current capture and begins another one, or none if `session` is NULL.  The previous
- * session is no longer used.  The limits of the first session stay in effect.  PERFILE_E_USAGE: the
- * profile is finished.  PERFILE_E_NOMEM, PERFILE_E_LIMIT, PERFILE_E_IO. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_continue(perfile_profile *profile,
-                                                                     const perfile_session *session,
-                                                                     const perfile_model *model,
-                                                                     perfile_error *err);
-
-/* Ends the input, looks up function names and makes the rows.  Call it once.  Errors as of
- * perfile_profile_continue(). */
+/* Ends the input, looks up function names and makes the rows.  Call it once.  PERFILE_E_USAGE: it
+ * is finished already.  PERFILE_E_NOMEM, PERFILE_E_LIMIT, PERFILE_E_IO. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_finish(perfile_profile *profile,
                                                                    perfile_error *err);
 
@@ -237,77 +199,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_finish(perfile_profi
  * meaning. */
 PERFILE_API bool perfile_profile_get_row(const perfile_profile *profile, size_t i,
                                          perfile_profile_row *row, size_t size);
-
-/* The same for row `i` in the first capture, which has the same keys; with PERFILE_PROFILE_COMPARE.
- */
-PERFILE_API bool perfile_profile_get_before(const perfile_profile *profile, size_t i,
-                                            perfile_profile_row *row, size_t size);
-
-/* Fills the first `size` bytes of *times for row `i`, with PERFILE_PROFILE_TIMES; returns false
- * after the last row. */
-PERFILE_API bool perfile_profile_get_times(const perfile_profile *profile, size_t i,
-                                           perfile_profile_times *times, size_t size);
-
-/* Call trees: below a row are the functions that called it, or that it called, and so on.
- *
- * A node is a part of call chains.  With PERFILE_PER_SYMBOL the part begins next to the frame that
- * the row counts; otherwise it begins with this frame, as the row does not name its function.
- * Nodes are functions, whatever the keys are. */
-enum {                                /* perfile_tree_options.flags */
-       PERFILE_TREE_CALLEES = 1 << 0, /* callees, from its outermost position in a chain; else its
-                                       * callers, from its innermost position */
-       PERFILE_TREE_TOTAL = 1 << 1,   /* callers: of all samples that have it in their chain; else
-                                       * only of samples taken there.  Callees always cover all */
-       PERFILE_TREE_PERIODS = 1 << 2  /* shares are of periods, not of samples */
-};
-
-/* Set `size`; zeros are the defaults.  With PERFILE_PROFILE_CALLERS and …_CALLEES trees continue in
- * the same direction and cover all samples, whatever the flags say. */
-typedef struct perfile_tree_options {
-    size_t size;
-    uint32_t flags;       /* PERFILE_TREE_… */
-    uint32_t least;       /* millionths of all samples: nodes with a smaller share are omitted */
-    uint32_t depth;       /* maximum depth of nodes; 0: 64; at most 1024 */
-    uint32_t width;       /* maximum children of a node, the largest ones; 0: all */
-    const uint64_t *rows; /* numbers of the rows that get a tree */
-    size_t n_rows;        /* items of `rows` */
-    uint64_t reserved[2];
-} perfile_tree_options;
-
-/* A node of the tree of a row. */
-typedef struct perfile_profile_node {
-    uint64_t row;     /* number of its row */
-    uint32_t depth;   /* 1: a child of the row; else a child of the last node before it with a depth
-                       * less by one */
-    uint32_t below;   /* number of its children */
-    bool named;       /* `symbol` is a function */
-    bool cut;         /* some of its descendants are omitted */
-    uint16_t cpumode; /* CPU mode of the code, as in perfile_profile_row */
-    uint64_t samples; /* callers: samples taken in the row's function; callees: samples taken in
-                       * this one */
-    uint64_t period;  /* sum of their periods, up to UINT64_MAX */
-    uint64_t total_samples; /* samples that have this part in their call chain */
-    uint64_t total_period;  /* up to UINT64_MAX */
-    const char *symbol; /* this and the next two as in perfile_profile_row; they live as long as the
-                         * trees */
-    const char *module; /* likewise */
-    uint64_t start;     /* likewise */
-    uint64_t reserved[2];
-} perfile_profile_node;
-
-/* Makes call trees of a finished profile and replaces earlier ones.  As a chain of n functions has
- * n * n nodes, the number of nodes is limited to 8192 plus one for each 4 bytes of records; nodes
- * that lack descendants because of this are `cut`.  PERFILE_E_USAGE: also if captures are compared,
- * or if a row does not exist or is listed twice.  PERFILE_E_NOMEM, PERFILE_E_LIMIT (profile_bytes).
- */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_make_trees(
-    perfile_profile *profile, const perfile_tree_options *options, perfile_error *err);
-
-/* Fills the first `size` bytes of *node; returns false after the last node.  Trees are in the order
- * of perfile_tree_options.rows.  A node is followed by its descendants; children with the most
- * samples (or periods) come first. */
-PERFILE_API bool perfile_profile_get_node(const perfile_profile *profile, size_t i,
-                                          perfile_profile_node *node, size_t size);
 
 /* Fills the first `size` bytes of *summary. */
 PERFILE_API void perfile_profile_get_summary(const perfile_profile *profile,

@@ -78,12 +78,6 @@ struct perfile_record {
  * call on the stream. */
 PERFILE_API const perfile_event *perfile_record_event(const perfile_record *r);
 
-/* Returns the layout that decodes the record: that of its event, or the one that all events share
- * if the id is unknown.  NULL if there is none.  *damage (`damage` may be NULL) becomes
- * PERFILE_DAMAGE_NO_ATTR or UNKNOWN_ID if a SAMPLE, READ or trailer cannot be decoded without a
- * layout, else 0. */
-PERFILE_API const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage);
-
 /* Returns the time in ns of the session clock: the time that the driver knows (PERFILE_REC_TIMED),
  * else the time of the sample, the trailer, or the own field of the record (the time of STAT_ROUND
  * is a duration).  PERFILE_NO_TIME if it has none.  Tools write 0 in records about things that
@@ -113,35 +107,40 @@ PERFILE_API bool perfile_sample_period(const perfile_record *r, uint64_t *period
 PERFILE_API size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit,
                                          uint64_t *values, uint32_t *at);
 
+#ifndef PERFILE_DECLARATIONS
 /* Return the name of a type: "SAMPLE" for 9; NULL for types that have no row in format/.
  * perfile_record_type_name() knows the perf family, perfile_type_name() any family. */
-PERFILE_API const char *perfile_record_type_name(uint32_t type);
-PERFILE_API const char *perfile_type_name(unsigned family, uint32_t type);
+static inline const char *perfile_record_type_name(uint32_t type)
+{
+    return perfile_name(PERFILE_NAME_RECORD_TYPE, type);
+}
+
+static inline const char *perfile_type_name(unsigned family, uint32_t type)
+{
+    return perfile_name(PERFILE_NAME_TYPE, (uint64_t)family << 32 | type);
+}
+#endif
 
 /* Returns the number of a type name, or 0.  Case is ignored, and the prefix PERF_RECORD_ is
  * allowed.  All families are searched. */
 PERFILE_API uint32_t perfile_record_type_number(const char *name);
 
-/* Returns the bytes of a record header of that family (PERFILE_FAMILY_…). 0 for DAMAGE, which has
- * no header. */
-PERFILE_API size_t perfile_family_header(unsigned family);
-
 #ifndef PERFILE_DECLARATIONS
 /* Returns the bytes of the record as stored: header and body, without extra. */
-PERFILE_API inline size_t perfile_record_size(const perfile_record *r)
+static inline size_t perfile_record_size(const perfile_record *r)
 {
-    return r->body.len + (r->family == PERFILE_FAMILY_PERF ? 8 : perfile_family_header(r->family));
+    if (r->family == PERFILE_FAMILY_PERF)
+        return r->body.len + 8;
+    return r->body.len +
+           (r->family == PERFILE_FAMILY_DAMAGE ? 0 : (size_t)(r->body.ptr - r->header));
 }
 
 /* Returns the type as stored. */
-PERFILE_API inline uint32_t perfile_record_stored_type(const perfile_record *r)
+static inline uint32_t perfile_record_stored_type(const perfile_record *r)
 {
     const uint32_t low = (UINT32_C(1) << PERFILE_FAMILY_SHIFT) - 1;
     return r->family == PERFILE_FAMILY_PERF ? r->type : r->type & low;
 }
-#else /* the library also exports both functions */
-PERFILE_API size_t perfile_record_size(const perfile_record *r);
-PERFILE_API uint32_t perfile_record_stored_type(const perfile_record *r);
 #endif
 
 /* Makes a copy that owns its bytes (extra too, if in memory) and stays valid after the stream moves

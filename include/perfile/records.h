@@ -45,8 +45,16 @@ typedef struct perfile_words {
 /* Returns the i-th integer. i must be below w->n. */
 PERFILE_API uint64_t perfile_word(const perfile_words *w, size_t i);
 
+#ifndef PERFILE_DECLARATIONS
 /* Copies min(w->n, n) integers to `out` and returns that number. */
-PERFILE_API size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n);
+static inline size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n)
+{
+    size_t i = 0;
+    for (; i < n && i < w->n; i++)
+        out[i] = perfile_word(w, i);
+    return i;
+}
+#endif
 
 /* `n` strings one after the other, as stored, or made by a program: see perfile_strings_of(). */
 typedef struct perfile_strings {

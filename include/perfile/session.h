@@ -40,21 +40,6 @@ PERFILE_API uint32_t perfile_session_n_events(const perfile_session *s);
 PERFILE_API const perfile_event *perfile_session_event(const perfile_session *s, uint32_t index);
 PERFILE_API const perfile_event *perfile_session_event_by_id(const perfile_session *s, uint64_t id);
 
-/* One of the counters that an event was opened as, identified by its id.  ID_INDEX records describe
- * them. */
-typedef struct perfile_instance {
-    uint64_t id;          /* as samples have it */
-    uint64_t buffer;      /* its ring buffer */
-    uint64_t cpu;         /* CPU it counts on; UINT64_MAX: any */
-    uint64_t tid;         /* thread it counts; UINT64_MAX: any */
-    uint64_t machine_pid; /* process of its virtual machine; 0: the host */
-    uint64_t vcpu;        /* virtual CPU of that machine */
-} perfile_instance;
-/* Returns false if nothing is known about that id (yet).  If several records describe it, the first
- * counts. */
-PERFILE_API bool perfile_session_instance(const perfile_session *s, uint64_t id,
-                                          perfile_instance *out, size_t size);
-
 /* Features in ascending order of number.  If one occurs several times, the first is kept. */
 PERFILE_API uint32_t perfile_session_n_features(const perfile_session *s);
 PERFILE_API const perfile_feature *perfile_session_feature_at(const perfile_session *s,
@@ -62,16 +47,6 @@ PERFILE_API const perfile_feature *perfile_session_feature_at(const perfile_sess
 /* Returns a feature by number, or NULL if the capture does not have it (yet). */
 PERFILE_API const perfile_feature *perfile_session_feature(const perfile_session *s,
                                                            uint32_t number);
-
-/* Names of events in files of perf up to 3.11. */
-typedef struct perfile_event_type {
-    uint64_t event_id;  /* attr.config */
-    perfile_bytes name; /* valid as long as the session */
-    uint64_t reserved[1];
-} perfile_event_type;
-PERFILE_API uint32_t perfile_session_n_event_types(const perfile_session *s);
-PERFILE_API const perfile_event_type *perfile_session_event_type(const perfile_session *s,
-                                                                 uint32_t position);
 
 /* Build ids of files, from feature BUILD_ID and HEADER_BUILD_ID records, in order of appearance. */
 typedef struct perfile_build_id {
@@ -129,9 +104,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_clock_cycles(const perfile_c
 /* Converts a time of the session clock to the wall clock, in ns since 1970.  Returns false when not
  * known. */
 PERFILE_API bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall);
-
-/* Returns the name of the PMU with this attr.type number (PMU_MAPPINGS); NULL when unknown. */
-PERFILE_API const char *perfile_session_pmu_name(const perfile_session *s, uint32_t pmu_type);
 
 #ifdef __cplusplus
 }

@@ -17,8 +17,7 @@ typedef struct perfile_sink perfile_sink;
 enum {
     PERFILE_SINK_REPLACE = 1 << 0, /* an existing file may be replaced */
     PERFILE_SINK_SYNC = 1 << 1,    /* perfile_sink_finish() waits until the file is on disk */
-    PERFILE_SINK_SYNC_ALL = 1 << 2 /* so does every perfile_sink_flush(), and with it every round of
-                                      a progressive writer */
+    PERFILE_SINK_SYNC_ALL = 1 << 2 /* so does every round of a progressive writer */
 };
 
 /* Options of the output.  An input is never changed, and the output is never readable by users who
@@ -70,16 +69,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_path(const char *path,
                                                               perfile_sink **sink,
                                                               perfile_error *err);
 
-/* Appends to the existing file `path`.  Its present bytes are not changed.  The new bytes become
- * permanent at perfile_sink_finish(); without it, closing truncates the file to its old size.
- * Until then other programs cannot append to it with this function.  The file loses the mode bits
- * that the inputs do not grant.
- * PERFILE_E_USAGE: not a regular file.  PERFILE_E_IO with EBUSY: another program is appending. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_append(const char *path,
-                                                                const perfile_sink_options *options,
-                                                                perfile_sink **sink,
-                                                                perfile_error *err);
-
 /* Writes to `fd` from its current position.  The caller keeps the descriptor and must keep it
  * open. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *name,
@@ -97,7 +86,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_directory(
     const char *path, const perfile_sink_options *options, perfile_sink **sink, perfile_error *err);
 
 /* Writes files into a folder and its subfolders, for forms of several files
- * (perfile_export_format_is_directory()).  Existing files stay, except those of the same names:
+ * (perfile_format.folder).  Existing files stay, except those of the same names:
  * these are replaced with or without PERFILE_SINK_REPLACE.  The files all appear when
  * perfile_sink_finish() succeeds, or none does.  Missing folders are created.  PERFILE_E_IO with
  * ENOTDIR: `path` exists and is not a directory. */
@@ -105,14 +94,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_folder(const char *path
                                                                 const perfile_sink_options *options,
                                                                 perfile_sink **sink,
                                                                 perfile_error *err);
-
-/* Checks that an output to `path` ("-" is standard output), or to `fd` if `path` is NULL, would not
- * overwrite one of the inputs; see perfile_sink_options.inputs.  For programs that write without a
- * sink.  PERFILE_E_IO if it would. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_output_check(const char *path, int fd,
-                                                                 const char *const *inputs,
-                                                                 size_t n_inputs,
-                                                                 perfile_error *err);
 
 /* Makes a sink that passes its bytes to `callbacks`, which are copied.  `name` is for messages.  On
  * failure `close` is not called.  PERFILE_E_USAGE: there is no `write`. */
@@ -130,19 +111,10 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_write(perfile_sink *sin
                                                                perfile_bytes bytes,
                                                                perfile_error *err);
 
-/* Flushes the buffer to the file, descriptor or callbacks. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_flush(perfile_sink *sink,
-                                                               perfile_error *err);
-
 /* Flushes the buffer and makes the file appear under its name.  After that the sink can only be
  * closed, and the bytes of a memory sink can be read.  Calling it again is allowed. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_finish(perfile_sink *sink,
                                                                 perfile_error *err);
-
-/* Discards the output: removes the file or directory, even one that a progressive writer has
- * already made visible, and empties memory.  After that the sink can only be closed.  Does nothing
- * after a successful perfile_sink_finish(). */
-PERFILE_API void perfile_sink_abort(perfile_sink *sink);
 
 /* Returns the bytes that a memory sink has collected, valid until the next call on it.  Empty for
  * other kinds. */
@@ -152,17 +124,6 @@ PERFILE_API perfile_bytes perfile_sink_bytes(const perfile_sink *sink);
  * the sink is empty then.  *bytes may be NULL when *len is 0.  PERFILE_E_USAGE for other kinds. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_take(perfile_sink *sink, void **bytes,
                                                               size_t *len, perfile_error *err);
-
-/* Returns the number of bytes accepted so far. */
-PERFILE_API uint64_t perfile_sink_count(const perfile_sink *sink);
-
-/* Returns the name or path of the sink, for messages.  Valid until the sink is closed. */
-PERFILE_API const char *perfile_sink_name(const perfile_sink *sink);
-
-/* Returns the path of the temporary file, for a signal handler that removes it, or of the temporary
- * directory, which contains `data`, data.0, data.1 ….  NULL if there is none, and after
- * perfile_sink_finish().  Valid until the sink is closed. */
-PERFILE_API const char *perfile_sink_temporary(const perfile_sink *sink);
 
 /* Releases the sink.  Without a successful perfile_sink_finish() no file appears, and buffered
  * bytes are discarded.  `sink` may be NULL. */

@@ -47,7 +47,7 @@ typedef struct perfile_sort_options {
 /* Puts a stage on `below` that yields its records by time; records of equal time in stored order.
  * The first call for a record reads `below` to its end.
  *
- * A stream that is already sorted (perfile_stream_sorted_by(): a merge, a stage on a sorted stream)
+ * A stream that is already sorted (a merge, a stage on a sorted stream)
  * keeps its order: records are passed through with a `sequence` and FINISHED_ROUND of this stage,
  * and nothing is held.  With PERFILE_SORT_WHOLE even such a stream is first read to its end and
  * held in memory and temporary files, so that all facts are known before the first record.

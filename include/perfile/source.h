@@ -58,13 +58,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_source_path(const char *path, const perfile_source_options *options,
                     perfile_source **source, perfile_error *err);
 
-/* Opens several files that form one capture, as if they were in one directory.  Their names without
- * folders tell the driver what they are, and must differ.  Each is opened when the driver needs
- * it. */
-PERFILE_API PERFILE_MUST_USE perfile_status
-perfile_source_files(const char *const *paths, size_t n, const perfile_source_options *options,
-                     perfile_source **source, perfile_error *err);
-
 /* Reads from `fd`, which the caller keeps and must keep open.  A regular file is read from its
  * beginning, whatever the file position.  `name` is for messages. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_fd(int fd, const char *name,
@@ -83,23 +76,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_memory(perfile_bytes 
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_source_callback(
     const perfile_source_callbacks *callbacks, const char *name,
     const perfile_source_options *options, perfile_source **source, perfile_error *err);
-
-/* Returns the name or path of the source, for messages.  Valid until the source is closed. */
-PERFILE_API const char *perfile_source_name(const perfile_source *source);
-
-/* Returns true if the source is a directory.  The driver for its format opens its files. */
-PERFILE_API bool perfile_source_is_directory(const perfile_source *source);
-
-/* Returns true for names of files with records in the directory of a capture: data, data.0 … of
- * perf, PREFIX.ITERATION.TRACE.cpuperf of Fuchsia. */
-PERFILE_API bool perfile_is_record_file(const char *name);
-
-/* Returns true for names, relative to the directory of a capture, of files without records:
- * kallsyms, kcore and modules in kcore_dir, as perf record writes them when asked to copy kcore,
- * and the same in kcore_dir__PID.  They belong to the capture: they are copied if the output is a
- * directory or an archive of one, and kallsyms names functions of the kernel.  All other files are
- * neither read nor copied. */
-PERFILE_API bool perfile_is_companion_file(const char *name);
 
 /* Releases the source, which may be NULL.  Do not call it for a source that a stream was opened on:
  * the stream owns that. */

@@ -118,10 +118,6 @@ typedef struct perfile_split_summary {
     uint64_t reserved[8];
 } perfile_split_summary;
 
-/* Checks the options.  PERFILE_E_USAGE: they are invalid; err->message tells why. */
-PERFILE_API PERFILE_MUST_USE perfile_status
-perfile_split_check(const perfile_split_options *options, perfile_error *err);
-
 /* Reads the capture on `source` two or three times, plus twice for every further 512 parts, and
  * writes the parts.  Input that cannot be read twice is copied to a temporary file.  The source is
  * closed in any case.
@@ -138,19 +134,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_split_capture(perfile_source *source, const perfile_split_options *options,
                       const perfile_split_capture_options *writing, perfile_split_summary *sum,
                       size_t size, perfile_error *err);
-
-/* Opens the stream to split, with the `user` of perfile_split_stream().  It must yield the same
- * records each time: use the same stages with the same options on the same captures. */
-typedef perfile_status (*perfile_stream_open)(void *user, perfile_stream **stream,
-                                              perfile_error *err);
-
-/* The same for a stream, for instance of stages on one or several captures: `open` is called for
- * each pass.  `open` decides how the stream is read: writing->from is ignored, and
- * writing->on_damage matters only if it is FAIL. */
-PERFILE_API PERFILE_MUST_USE perfile_status
-perfile_split_stream(perfile_stream_open open, void *user, const perfile_split_options *options,
-                     const perfile_split_capture_options *writing, perfile_split_summary *sum,
-                     size_t size, perfile_error *err);
 
 #ifdef __cplusplus
 }

@@ -43,8 +43,8 @@ typedef struct perfile_assume {
     bool has_features;       /* use `features` and `features_shift` */
     uint64_t features[4];    /* bitmap of the features listed in the table that follows `data` */
     uint64_t features_shift; /* added to the offsets in that table, modulo 2^64 */
-    /* CPU of each file, for formats with one file per CPU.  The order is that of the paths of
-     * perfile_source_files(); in a directory, that of the CPUs in the file names.  NULL: the file
+    /* CPU of each file, for formats with one file per CPU.  The order is that of the CPUs in
+     * the file names of the directory.  NULL: the file
      * names decide. */
     const uint32_t *cpus;
     uint64_t n_cpus; /* items of `cpus`; must be the number of files */
@@ -118,48 +118,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next_run(perfile_stre
                                                                     const perfile_record **first,
                                                                     size_t *n, perfile_error *err);
 
-/* Samples that perfile_stream_pass() skipped. */
-typedef struct perfile_passed {
-    uint64_t samples, bytes; /* count, and bytes as stored */
-    uint64_t offset;         /* of the first sample */
-    uint32_t part;           /* position in perfile_container.parts */
-    uint32_t reserved0;
-    uint64_t reserved[2];
-} perfile_passed;
-
-/* Skips the samples that come next without decoding them, if the capture is in an archive that has
- * an index with their counts.  For callers that need only the counts.  Fills the first `size` bytes
- * of *passed.  If `samples` is 0, fetch one record with perfile_stream_next(), then call this
- * again. */
-PERFILE_API void perfile_stream_pass(perfile_stream *s, perfile_passed *passed, size_t size);
-
-/* The number of samples of one event in a chunk. */
-typedef struct perfile_described_event {
-    uint64_t index;   /* perfile_event.index */
-    uint64_t samples; /* count */
-} perfile_described_event;
-
-/* What the index of an archive says about the samples of one chunk. */
-typedef struct perfile_described {
-    uint64_t samples, sample_bytes; /* count, and bytes as stored */
-    uint64_t first_time, last_time; /* least and greatest, 0 too; PERFILE_NO_TIME: not known */
-    const perfile_described_event *events;     /* samples that belong to no event are in no item */
-    const uint32_t *pids;                      /* pids that occur, ascending; NULL: not known */
-    const uint32_t *tids;                      /* likewise */
-    const uint32_t *cpus;                      /* likewise */
-    uint32_t n_events, n_pids, n_tids, n_cpus; /* items of the four arrays */
-    uint64_t reserved[4];
-} perfile_described;
-
-/* Lets the caller skip samples by their description.  Before the samples of a chunk are decoded,
- * `enough` is called with their description, if the chunk holds no other data.  If it returns true,
- * the samples are skipped and count as read.  Side-band records are always read.  *d is valid
- * during the call only.  Call this function before the first record is read.  Returns false if
- * nothing will be described, as for every input that is not an archive. */
-PERFILE_API bool perfile_stream_describe(perfile_stream *s,
-                                         bool (*enough)(void *user, const perfile_described *d),
-                                         void *user);
-
 /* Moves to the record at `offset` of file `part`; reading continues from there, also after
  * PERFILE_END.  `part` is 0, or for a directory the position in perfile_container.parts.  `offset`
  * must be one that a record had (perfile_record.offset and .part, or an index that the caller made
@@ -217,19 +175,6 @@ typedef struct perfile_stream_summary {
 /* Fills the first `size` bytes of *out. */
 PERFILE_API void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out,
                                             size_t size);
-
-enum {                                /* perfile_stream_sorted_by() */
-       PERFILE_SORTED_BY_NOTHING = 0, /* stored order, or the order that a stage makes */
-       PERFILE_SORTED_BY_TIME = 1 /* the order of perfile_sort(), with all parts as one sequence */
-};
-
-/* Returns the order of the records of `s`. perfile_sort() and perfile_merge() set it; stages that
- * drop or change records keep it. */
-PERFILE_API uint32_t perfile_stream_sorted_by(const perfile_stream *s);
-
-/* The name of the input in messages: path, "-", or the name of its source.  Valid as long as
- * `s`. */
-PERFILE_API const char *perfile_stream_name(const perfile_stream *s);
 
 /* Closes the stream and everything it owns.  `s` may be NULL. */
 PERFILE_API void perfile_stream_close(perfile_stream *s);

@@ -22,8 +22,7 @@
  *
  * Another program, perfile-symbolizer, demangles names and reads debug information.  It is started
  * when it is first needed and ends with perfile_symbols_close().  It has limits of memory and CPU
- * time (format/limits.md) and opens no files.  Requests that it does not answer count as unknown,
- * see perfile_symbols_too_costly(). */
+ * time (format/limits.md) and opens no files.  What it does not answer is unknown. */
 #ifndef PERFILE_SYMBOL_H
 #define PERFILE_SYMBOL_H
 
@@ -139,16 +138,6 @@ typedef struct perfile_symbol {
     uint64_t reserved[2];
 } perfile_symbol;
 
-enum { /* Capabilities of this build of the library: perfile_symbols_built_in(). */
-       PERFILE_SYMBOLS_DEMANGLE = 1 << 0, /* names of C++ and Rust are demangled */
-       PERFILE_SYMBOLS_SOURCE = 1 << 1    /* perfile_symbols_source() */
-};
-
-/* Returns the optional capabilities (PERFILE_SYMBOLS_DEMANGLE …) that the library was built with
- * and that are installed with perfile-symbolizer.  Symbols of ELF files and of text files are
- * always found. */
-PERFILE_API uint32_t perfile_symbols_built_in(void);
-
 /* Opens the symbols of a session.  Reads only the kallsyms file of the options or of the capture.
  * No other thread may use the stream of `session` during this call.  `session` must outlive
  * `symbols`, which asks it for build ids, host and simpleperf's symbols whenever it has learned
@@ -181,7 +170,7 @@ typedef struct perfile_source_place {
 /* Finds the source locations of `addr`, from the debug information of the file mapped there or of
  * its debug file: *n locations, innermost first.  All but the last are functions that the compiler
  * inlined, each into the next, at the next one's file and line.  *n is 0 if there is no debug
- * information for the address, and in builds without PERFILE_SYMBOLS_SOURCE.  For a caller, pass
+ * information for the address, and in builds without libdw.  For a caller, pass
  * its return address minus 1.  Each address is looked up once; debug information that exceeds
  * perfile_limits.symbol_bytes counts as none.  *sources lives as long as `symbols`.
  * PERFILE_E_NOMEM. */
@@ -189,19 +178,24 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_source(
     perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr, uint64_t time,
     const perfile_source_place **sources, size_t *n, perfile_error *err);
 
-/* Returns the number of names that were not demangled and of files with debug information that was
- * not read, because this took too much CPU time or memory. */
-PERFILE_API uint64_t perfile_symbols_too_costly(const perfile_symbols *symbols);
-
 /* Writes "name", or "[module+0x1234]" if unknown, to `out` of `size` bytes (not 0), NUL-terminated
  * and truncated if it does not fit.  The text is not escaped: names come from files.  Returns the
  * length of the whole text in bytes. */
 PERFILE_API size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size);
 
+#ifndef PERFILE_DECLARATIONS
 /* Return a reason (PERFILE_SYMBOL_NO_FILE …) in words, "no file with symbols", and an origin,
  * "symtab".  Static; NULL for other numbers. */
-PERFILE_API const char *perfile_symbol_reason_text(unsigned reason);
-PERFILE_API const char *perfile_symbol_origin_text(unsigned origin);
+static inline const char *perfile_symbol_reason_text(unsigned reason)
+{
+    return perfile_name(PERFILE_NAME_SYMBOL_REASON, reason);
+}
+
+static inline const char *perfile_symbol_origin_text(unsigned origin)
+{
+    return perfile_name(PERFILE_NAME_SYMBOL_ORIGIN, origin);
+}
+#endif
 
 /* Releases `symbols` and every text of its answers.  NULL is fine. */
 PERFILE_API void perfile_symbols_close(perfile_symbols *symbols);

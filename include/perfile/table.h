@@ -45,9 +45,14 @@ typedef struct perfile_table {
     uint64_t reserved[4];
 } perfile_table;
 
+#ifndef PERFILE_DECLARATIONS
 /* Gets the table at `position`: fills the first `size` bytes of *out; returns false after the last.
  */
-PERFILE_API bool perfile_table_at(size_t position, perfile_table *out, size_t size);
+static inline bool perfile_table_at(size_t position, perfile_table *out, size_t size)
+{
+    return perfile_row(PERFILE_ROW_TABLE, 0, position, out, size);
+}
+#endif
 
 /* perfile_column.parent of a column that is not a member. */
 #define PERFILE_NO_COLUMN UINT32_MAX
@@ -63,18 +68,24 @@ typedef struct perfile_column {
     uint64_t reserved[4];
 } perfile_column;
 
+#ifndef PERFILE_DECLARATIONS
 /* Gets the column at `position` of the table at `table`; members follow their structure.  Returns
  * false after the last, or if there is no such table. */
-PERFILE_API bool perfile_table_column(size_t table, size_t position, perfile_column *out,
-                                      size_t size);
+static inline bool perfile_table_column(size_t table, size_t position, perfile_column *out,
+                                        size_t size)
+{
+    return perfile_row(PERFILE_ROW_COLUMN, table, position, out, size);
+}
+#endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the name of a PERFILE_COLUMN_…: "bool", "i32", "i64", "u64", "f64", "text", "wall",
  * "texts", "i64s", "group", "list"; NULL for other numbers. */
-PERFILE_API const char *perfile_column_type_name(uint32_t type);
-
-/* Returns the version of the tables, which is in the column schema_version of the table `captures`.
- * It grows when columns or tables are added. */
-PERFILE_API uint32_t perfile_tables_version(void);
+static inline const char *perfile_column_type_name(uint32_t type)
+{
+    return perfile_name(PERFILE_NAME_COLUMN_TYPE, type);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -77,7 +77,7 @@ typedef struct perfile_target_loss {
 /* Set `size`, and `version` or `drop`. */
 typedef struct perfile_target_options {
     size_t size;
-    /* "perf-6.1" or "6.1": see perfile_target_version_at().  NULL: no version, everything is
+    /* "perf-6.1" or "6.1".  NULL: no version, everything is
      * supported. */
     const char *version;
     /* Bits of sample_type (PERFILE_SAMPLE_…) for fields to drop, whether or not the version knows
@@ -117,17 +117,6 @@ typedef struct perfile_target_summary {
  * stage. */
 PERFILE_API void perfile_target_get_summary(const perfile_stream *stream,
                                             perfile_target_summary *out, size_t size);
-
-/* Returns the name of a known version, "3.8" …, in ascending order; NULL after the last. */
-PERFILE_API const char *perfile_target_version_at(size_t position);
-
-/* Returns true if the version knows the feature (PERFILE_FEATURE_…); for DIR_FORMAT, if it opens
- * directories.  Returns false if there is no such version. */
-PERFILE_API bool perfile_target_has_feature(const char *version, uint32_t number);
-
-/* Returns the size of the version's attr in bytes; 0 if there is no such version.  For writers that
- * make HEADER_ATTR records from shorter attrs. */
-PERFILE_API uint32_t perfile_target_attr_size(const char *version);
 
 #ifdef __cplusplus
 }

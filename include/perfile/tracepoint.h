@@ -72,13 +72,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoints_open(const perfi
 /* NULL is fine. */
 PERFILE_API void perfile_tracepoints_close(perfile_tracepoints *t);
 
-/* Finds the tracepoint with this number (attr.config); it lives until `t` is closed.  PERFILE_END:
- * the capture has no description of it, or an unreadable one. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_find(perfile_tracepoints *t,
-                                                                    uint64_t id,
-                                                                    const perfile_tracepoint **out,
-                                                                    perfile_error *err);
-
 /* Gets the tracepoint of a sample, and its payload, which is borrowed from the record.
  * PERFILE_END: the record is not a tracepoint sample, has no payload, or its tracepoint has no
  * description.  If payloads describe themselves (PERFILE_TRACEPOINT_SELF), the fields are those of

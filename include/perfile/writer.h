@@ -42,9 +42,16 @@ typedef struct perfile_output {
     bool archive;       /* needs a sink of perfile_archive_sink(); keeps the input form */
 } perfile_output;
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the outputs of all formats by position, those of perf.data first, and NULL after the
  * last. */
-PERFILE_API const perfile_output *perfile_output_at(size_t position);
+static inline const perfile_output *perfile_output_at(size_t position)
+{
+    const perfile_output *row = NULL;
+    perfile_row(PERFILE_ROW_OUTPUT, 0, position, &row, sizeof row);
+    return row;
+}
+#endif
 
 enum { /* perfile_writer_options.compress_level, besides levels */
        PERFILE_COMPRESS_AS_READ =
@@ -72,11 +79,10 @@ typedef struct perfile_writer_options {
     int32_t compress_level; /* zstd level 1 to 22: compress records of the kernel; 0: do not
                                compress; or PERFILE_COMPRESS_… */
     uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
-    /* The version of perf that shall read the capture, "6.1" or "perf-6.1"
-     * (perfile_check_version_at() lists them); NULL: any.  It sets attr_size if that is 0.  In a
-     * pipe, features that this perf does not know are refused, and the list of features ends the
-     * way it expects.  Compression that it has no records for and directories that it cannot open
-     * are refused. */
+    /* The version of perf that shall read the capture, "6.1" or "perf-6.1"; NULL: any.  It sets
+     * attr_size if that is 0.  In a pipe, features that this perf does not know are refused, and
+     * the list of features ends the way it expects.  Compression that it has no records for and
+     * directories that it cannot open are refused. */
     const char *target;
     const char *format; /* perfile_container.format of a capture: "perf.data" (also NULL), … */
     uint64_t reserved[4];
@@ -156,13 +162,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_unit(perfile_wr
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_scale(perfile_writer *w,
                                                                        uint32_t index, double scale,
                                                                        perfile_error *err);
-
-/* Adds an entry to the event_types section, which perf up to 3.11 wrote.  Form FILE only.  In the
- * form PIPE it is a record: perfile_writer_put_header_event_type(). */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_type(perfile_writer *w,
-                                                                      uint64_t event_id,
-                                                                      perfile_bytes name,
-                                                                      perfile_error *err);
 
 /* Features. */
 
@@ -409,23 +408,27 @@ PERFILE_MUST_USE static inline perfile_status perfile_writer_set_sp_init_map(per
 
 /* Records as stored. */
 
-/* Writes a record as stored, and the bytes that follow it if they are in memory.  If they are not,
- * call perfile_writer_extra() until all r->extra.len bytes are written.  In a directory r->part
- * selects the file: 0 is `data`, k is `data.(k-1)`.
- * PERFILE_E_LIMIT: the record is longer than 65,535 bytes, the most that its size field can
- * hold. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put(perfile_writer *w,
-                                                               const perfile_record *r,
-                                                               perfile_error *err);
+/* Writes `n` records of one run (perfile_stream_next_run()) as stored, and the bytes that follow
+ * them if these are in memory.  If they are not, call perfile_writer_extra() until all r->extra.len
+ * bytes are written.  In a directory r->part selects the file: 0 is `data`, k is `data.(k-1)`.  If
+ * a record is refused, the records before it have been written. PERFILE_E_LIMIT: a record is longer
+ * than 65,535 bytes, the most that its size field can hold. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_run(perfile_writer *w,
+                                                                   const perfile_record *first,
+                                                                   size_t n, perfile_error *err);
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_extra(perfile_writer *w,
                                                                  perfile_bytes piece,
                                                                  perfile_error *err);
 
-/* Writes `n` records of one run (perfile_stream_next_run()), like perfile_writer_put().  If a
- * record is refused, the records before it have been written. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_run(perfile_writer *w,
-                                                                   const perfile_record *first,
-                                                                   size_t n, perfile_error *err);
+#ifndef PERFILE_DECLARATIONS
+/* Writes a record. */
+static inline PERFILE_MUST_USE perfile_status perfile_writer_put(perfile_writer *w,
+                                                                 const perfile_record *r,
+                                                                 perfile_error *err)
+{
+    return perfile_writer_put_run(w, r, 1, err);
+}
+#endif
 
 /* Writes complete records of the kernel from its ring buffer.  They are in two pieces if they wrap,
  * as from perfile_ring_take().  In a directory `part` selects the file, otherwise it is 0.

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "io/source_kind.h"
 #include "archive/meta.h"
+#include "io/command.h"
 
 enum {
     VIEWS = 16,               /* how often the whole part may be decoded for facts … */
@@ -322,7 +323,7 @@ perfile_status pf_archive_image(pf_archive *a, uint16_t number, uint16_t part, u
 {
     image *m;
     perfile_status st =
-        pf_source_new(sizeof *m, &image_ops, perfile_source_name(a->source), options, &m, err);
+        pf_source_new(sizeof *m, &image_ops, pf_source_name(a->source), options, &m, err);
     if (st != PERFILE_OK)
         return st;
     m->archive = a;

@@ -10,6 +10,7 @@
 #include "columns/decode.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "archive/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,45 +113,43 @@ void perfile_archive_close(perfile_archive *a)
     pf_free(a);
 }
 
-void perfile_archive_get_summary(const perfile_archive *a, perfile_archive_summary *summary,
-                                 size_t size)
+void pf_archive_get_summary(const perfile_archive *a, pf_archive_summary *summary, size_t size)
 {
     const pf_archive *t = &a->table;
-    perfile_archive_summary s = {.id = t->head.id,
-                                 .bytes = t->source->size,
-                                 .decoded = a->decoded,
-                                 .version = t->head.major,
-                                 .captures = a->n_captures,
-                                 .chunks = t->n_chunks,
-                                 .gaps = t->n_gaps,
-                                 .finished = t->finished,
-                                 .from_index = t->from_index,
-                                 .head_damaged = t->head_damaged};
+    pf_archive_summary s = {.id = t->head.id,
+                            .bytes = t->source->size,
+                            .decoded = a->decoded,
+                            .version = t->head.major,
+                            .captures = a->n_captures,
+                            .chunks = t->n_chunks,
+                            .gaps = t->n_gaps,
+                            .finished = t->finished,
+                            .from_index = t->from_index,
+                            .head_damaged = t->head_damaged};
     for (uint32_t i = 0; i < t->n_gaps; i++)
         s.gap_bytes += t->gaps[i].bytes;
     memcpy(summary, &s, size < sizeof s ? size : sizeof s);
 }
 
 /* Copies the counts by type of a->zone. */
-static bool show_types(perfile_archive *a, perfile_archive_chunk *out)
+static bool show_types(perfile_archive *a, pf_archive_chunk *out)
 {
     const pf_zone_counts *types = &a->zone.types;
     pf_buffer_clear(&a->counts);
     for (uint32_t i = 0; types->known && i < types->n; i++) {
-        const perfile_archive_count count = {.records = types->at[i].records,
-                                             .bytes =
-                                                 types->has_bytes ? types->at[i].bytes : UINT64_MAX,
-                                             .type = (uint32_t)types->at[i].key};
+        const pf_archive_count count = {.records = types->at[i].records,
+                                        .bytes = types->has_bytes ? types->at[i].bytes : UINT64_MAX,
+                                        .type = (uint32_t)types->at[i].key};
         if (!pf_buffer_append(&a->counts, &count, sizeof count))
             return false;
     }
-    out->types = (const perfile_archive_count *)(const void *)a->counts.ptr;
+    out->types = (const pf_archive_count *)(const void *)a->counts.ptr;
     out->n_types = (uint32_t)(a->counts.len / sizeof *out->types);
     return true;
 }
 
 /* Reads the zone of a RECORDS chunk.  Damaged metadata are not an error. */
-static perfile_status show_zone(perfile_archive *a, const pf_chunk *c, perfile_archive_chunk *out,
+static perfile_status show_zone(perfile_archive *a, const pf_chunk *c, pf_archive_chunk *out,
                                 perfile_error *err)
 {
     pf_buffer_clear(&a->bytes);
@@ -171,49 +170,45 @@ static perfile_status show_zone(perfile_archive *a, const pf_chunk *c, perfile_a
     return show_types(a, out) ? PERFILE_OK : pf_fail_nomem(err, "archive");
 }
 
-perfile_status perfile_archive_chunk_at(perfile_archive *a, uint32_t position,
-                                        perfile_archive_chunk *chunk, size_t size,
-                                        perfile_error *err)
+perfile_status pf_archive_chunk_at(perfile_archive *a, uint32_t position, pf_archive_chunk *chunk,
+                                   size_t size, perfile_error *err)
 {
     if (position >= a->table.n_chunks)
         return PERFILE_END;
     const pf_chunk *c = &a->table.chunks[position];
-    perfile_archive_chunk out = {.kind = c->kind,
-                                 .codec = c->codec,
-                                 .flags = c->flags,
-                                 .part = c->part,
-                                 .capture = pf_archive_capture_of(a, c->source),
-                                 .offset = c->offset,
-                                 .bytes = pf_chunk_bytes(c),
-                                 .part_offset = c->raw_off,
-                                 .part_bytes = c->raw_len,
-                                 .payload = c->payload_len,
-                                 .first_time = PERFILE_NO_TIME,
-                                 .last_time = PERFILE_NO_TIME};
+    pf_archive_chunk out = {.kind = c->kind,
+                            .codec = c->codec,
+                            .flags = c->flags,
+                            .part = c->part,
+                            .capture = pf_archive_capture_of(a, c->source),
+                            .offset = c->offset,
+                            .bytes = pf_chunk_bytes(c),
+                            .part_offset = c->raw_off,
+                            .part_bytes = c->raw_len,
+                            .payload = c->payload_len,
+                            .first_time = PERFILE_NO_TIME,
+                            .last_time = PERFILE_NO_TIME};
     perfile_status st = show_zone(a, c, &out, err);
     if (st == PERFILE_OK)
         memcpy(chunk, &out, size < sizeof out ? size : sizeof out);
     return st;
 }
 
-const char *perfile_archive_kind_name(unsigned kind)
+const char *pf_archive_kind_name(unsigned kind)
 {
     return pf_chunk_kind_name(kind);
 }
 
-const char *perfile_archive_codec_name(unsigned codec)
+const char *pf_archive_codec_name(unsigned codec)
 {
     return pf_chunk_codec_name(codec);
 }
 
-bool perfile_archive_gap_at(const perfile_archive *a, uint32_t position, perfile_archive_gap *gap,
-                            size_t size)
+bool pf_archive_gap_at(const perfile_archive *a, uint32_t position, pf_archive_gap *gap)
 {
     if (position >= a->table.n_gaps)
         return false;
-    const perfile_archive_gap out = {.offset = a->table.gaps[position].offset,
-                                     .bytes = a->table.gaps[position].bytes};
-    memcpy(gap, &out, size < sizeof out ? size : sizeof out);
+    *gap = a->table.gaps[position];
     return true;
 }
 
@@ -369,7 +364,7 @@ static perfile_record record_at(const pf_buffer *bytes, size_t offset, bool swap
 /* Names the column after the fields at l->at of a record.  Without `walk`, or if there is no field,
  * the name is this offset. */
 static void name_column(const pf_columns_listed *l, const perfile_record *r, bool walk,
-                        perfile_archive_column *c, search *x)
+                        pf_archive_column *c, search *x)
 {
     static const perfile_visitor visitor = {
         .size = sizeof visitor, .value = on_value, .begin = on_begin, .end = on_end};
@@ -405,12 +400,12 @@ static bool add_column(perfile_archive *a, const pf_columns_listed *l, const per
                        bool walk, bool first)
 {
     search x = {.len = 0};
-    perfile_archive_column c = {.stored = l->stored,
-                                .decoded = l->decoded,
-                                .values = l->values,
-                                .type = UINT32_MAX,
-                                .width = l->width,
-                                .encoding = first ? "" : encoding_of(l)};
+    pf_archive_column c = {.stored = l->stored,
+                           .decoded = l->decoded,
+                           .values = l->values,
+                           .type = UINT32_MAX,
+                           .width = l->width,
+                           .encoding = first ? "" : encoding_of(l)};
     if (r)
         name_column(l, r, walk, &c, &x);
     else
@@ -432,10 +427,9 @@ static perfile_status list(perfile_archive *a, const pf_chunk *c, perfile_error 
                             : st;
 }
 
-perfile_status perfile_archive_columns(perfile_archive *a, uint32_t position,
-                                       const perfile_session *session,
-                                       const perfile_archive_column **columns, uint32_t *n,
-                                       perfile_error *err)
+perfile_status pf_archive_columns(perfile_archive *a, uint32_t position,
+                                  const perfile_session *session, const pf_archive_column **columns,
+                                  uint32_t *n, perfile_error *err)
 {
     const pf_chunk *c = position < a->table.n_chunks ? &a->table.chunks[position] : NULL;
     if (!c || c->codec != PF_CODEC_COLUMNS)
@@ -462,7 +456,7 @@ perfile_status perfile_archive_columns(perfile_archive *a, uint32_t position,
         if (!add_column(a, &l[i], l[i].placed ? &r : NULL, walk, i == 0))
             return pf_fail_nomem(err, "archive");
     }
-    perfile_archive_column *all = (perfile_archive_column *)(void *)a->columns.ptr;
+    pf_archive_column *all = (pf_archive_column *)(void *)a->columns.ptr;
     const char *name = (const char *)a->names.ptr;
     for (size_t i = 0; i < n_listed; i++, name += strlen(name) + 1)
         all[i].field = name;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "io/out.h"
 #include "perfile/source.h"
+#include "io/command.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ bool pf_meta_part_name_is_safe(perfile_bytes name)
     if (!name.len || name.len > PF_META_MOST_NAME || memchr(name.ptr, 0, name.len))
         return false;
     memcpy(text, name.ptr, name.len);
-    return perfile_is_companion_file(text);
+    return pf_is_companion_file(text);
 }
 
 /* The words of `lossy`. */

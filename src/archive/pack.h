@@ -15,6 +15,7 @@
 #include "io/out.h"
 #include "perfile/archive.h"
 #include "perfile/record.h"
+#include "archive/command.h"
 
 #include <pthread.h>
 #include <zstd.h>
@@ -277,7 +278,7 @@ perfile_status pf_packer_finish(pf_packer *p, perfile_error *err);
 
 /* A writer of an archive with any number of captures, as its sinks see it.  For sink.c only. */
 
-struct perfile_archive_writer {
+struct pf_archive_writer {
     perfile_sink *below; /* owned */
     pf_pack *pack;
     uint32_t next; /* capture number of the next capture in chunk headers */
@@ -285,12 +286,10 @@ struct perfile_archive_writer {
 };
 
 /* Begins a capture and makes its packer. */
-perfile_status pf_archive_writer_begin(perfile_archive_writer *w,
-                                       const perfile_archive_options *options, pf_packer **packer,
-                                       perfile_error *err);
+perfile_status pf_archive_writer_begin(pf_archive_writer *w, const perfile_archive_options *options,
+                                       pf_packer **packer, perfile_error *err);
 
 /* Ends a capture: writes everything that is left of it. */
-perfile_status pf_archive_writer_end(perfile_archive_writer *w, pf_packer *packer,
-                                     perfile_error *err);
+perfile_status pf_archive_writer_end(pf_archive_writer *w, pf_packer *packer, perfile_error *err);
 
 #endif

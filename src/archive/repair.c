@@ -1,4 +1,4 @@
-/* perfile_archive_repair(): writes a new archive with all intact chunks of a damaged one.  Also
+/* pf_archive_repair(): writes a new archive with all intact chunks of a damaged one.  Also
  * finds the bytes of parts that are missing, or in two chunks.
  *
  * Chunks are copied without decoding, so intact ones stay identical.  First it is decided which
@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "perfile/check.h"
+#include "archive/command.h"
 
 enum { TEXT = 256 };
 
@@ -203,10 +204,10 @@ static perfile_status copy(repair *x, perfile_sink *sink, perfile_error *err)
     return st == PERFILE_OK ? perfile_sink_finish(sink, err) : st;
 }
 
-perfile_status perfile_archive_repair(perfile_archive *a, perfile_sink *sink,
-                                      void (*lost)(void *user, const perfile_archive_finding *f),
-                                      void *user, perfile_archive_repaired *result, size_t size,
-                                      perfile_error *err)
+perfile_status pf_archive_repair(perfile_archive *a, perfile_sink *sink,
+                                 void (*lost)(void *user, const perfile_archive_finding *f),
+                                 void *user, perfile_archive_repaired *result, size_t size,
+                                 perfile_error *err)
 {
     repair x = {.a = a, .lost = lost, .user = user};
     perfile_status st = PERFILE_OK;

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "io/out_kind.h"
+#include "archive/command.h"
+#include "io/command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@ struct archive_sink {
     archive_sink *main; /* the sink of part 0; may be this one */
     uint32_t number;    /* of the part */
     /* Only in the sink of part 0: */
-    perfile_archive_writer *writer;
+    pf_archive_writer *writer;
     bool owns_writer;
     pf_packer *packer;
     archive_sink **parts; /* sinks of data.N, by N; NULL: not requested yet */
@@ -97,7 +99,7 @@ static perfile_status finish(perfile_sink *sink, pf_sink_end how, perfile_error 
     if (st == PERFILE_OK)
         st = pf_archive_writer_end(s->writer, s->packer, err);
     if (st == PERFILE_OK && s->owns_writer)
-        st = perfile_archive_writer_finish(s->writer, err);
+        st = pf_archive_writer_finish(s->writer, err);
     sink->temporary = s->writer->below->temporary;
     return st;
 }
@@ -106,7 +108,7 @@ static void abort_output(perfile_sink *sink)
 {
     archive_sink *s = (archive_sink *)sink;
     if (s->main == s)
-        perfile_sink_abort(s->writer->below);
+        pf_sink_abort(s->writer->below);
     sink->temporary = NULL;
 }
 
@@ -127,7 +129,7 @@ static void close_sink(perfile_sink *sink)
     pf_free(s->parts);
     pf_packer_close(s->packer);
     if (s->owns_writer)
-        perfile_archive_writer_close(s->writer);
+        pf_archive_writer_close(s->writer);
 }
 
 static const pf_sink_ops file_ops = {.write = write_bytes,
@@ -207,9 +209,9 @@ static const pf_sink_ops directory_ops = {.write = write_bytes,
                                           .reads = reads,
                                           .close = close_sink};
 
-perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
-                                              const perfile_archive_options *options,
-                                              perfile_sink **sink, perfile_error *err)
+perfile_status pf_archive_writer_capture(pf_archive_writer *w,
+                                         const perfile_archive_options *options,
+                                         perfile_sink **sink, perfile_error *err)
 {
     perfile_archive_options how;
     archive_sink *s;
@@ -217,7 +219,7 @@ perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
     if (st != PERFILE_OK)
         return st;
     const bool directory = how.flags & PERFILE_ARCHIVE_DIRECTORY;
-    st = pf_sink_new(sizeof *s, directory ? &directory_ops : &file_ops, perfile_sink_name(w->below),
+    st = pf_sink_new(sizeof *s, directory ? &directory_ops : &file_ops, pf_sink_name(w->below),
                      NULL, PF_SINK_BUFFER, &s, err);
     if (st != PERFILE_OK)
         return st;
@@ -242,21 +244,21 @@ perfile_status perfile_archive_writer_capture(perfile_archive_writer *w,
 perfile_status perfile_archive_sink(perfile_sink *below, const perfile_archive_options *options,
                                     perfile_sink **sink, perfile_error *err)
 {
-    perfile_archive_writer *w;
-    perfile_status st = perfile_archive_writer_new(below, NULL, options, &w, err);
+    pf_archive_writer *w;
+    perfile_status st = pf_archive_writer_new(below, NULL, options, &w, err);
     if (st != PERFILE_OK)
         return st;
-    st = perfile_archive_writer_capture(w, options, sink, err);
+    st = pf_archive_writer_capture(w, options, sink, err);
     if (st == PERFILE_OK) {
         ((archive_sink *)*sink)->owns_writer = true;
     } else {
         w->below = NULL; /* it stays with the caller */
-        perfile_archive_writer_close(w);
+        pf_archive_writer_close(w);
     }
     return st;
 }
 
-/* perfile_archive_writer: writes an archive of several captures, or appends captures to an archive.
+/* pf_archive_writer: writes an archive of several captures, or appends captures to an archive.
  *
  * Bytes that were written are never changed.  Captures of another archive are copied chunk by
  * chunk, without decoding: a chunk depends only on its header, which is written anew. */
@@ -291,15 +293,15 @@ static perfile_status continue_archive(const perfile_archive *after, pf_pack_opt
     return PERFILE_OK;
 }
 
-perfile_status perfile_archive_writer_new(perfile_sink *below, const perfile_archive *after,
-                                          const perfile_archive_options *options,
-                                          perfile_archive_writer **writer, perfile_error *err)
+perfile_status pf_archive_writer_new(perfile_sink *below, const perfile_archive *after,
+                                     const perfile_archive_options *options,
+                                     pf_archive_writer **writer, perfile_error *err)
 {
     perfile_archive_options given;
     perfile_status st = pf_options_copy(&given, options, "archive.options", err);
     if (st != PERFILE_OK)
         return st;
-    perfile_archive_writer *w = pf_alloc(1, sizeof *w);
+    pf_archive_writer *w = pf_alloc(1, sizeof *w);
     if (!w)
         return pf_fail_nomem(err, "archive");
     pf_pack_options how = {.id = given.id,
@@ -313,13 +315,13 @@ perfile_status perfile_archive_writer_new(perfile_sink *below, const perfile_arc
         w->below = below;
         *writer = w;
     } else {
-        perfile_archive_writer_close(w);
+        pf_archive_writer_close(w);
     }
     return st;
 }
 
 /* Yields a number for one more capture. */
-static perfile_status next_number(perfile_archive_writer *w, uint16_t *number, perfile_error *err)
+static perfile_status next_number(pf_archive_writer *w, uint16_t *number, perfile_error *err)
 {
     if (w->busy)
         return pf_fail(err, PERFILE_E_USAGE, "archive.writer",
@@ -331,9 +333,8 @@ static perfile_status next_number(perfile_archive_writer *w, uint16_t *number, p
     return PERFILE_OK;
 }
 
-perfile_status pf_archive_writer_begin(perfile_archive_writer *w,
-                                       const perfile_archive_options *options, pf_packer **packer,
-                                       perfile_error *err)
+perfile_status pf_archive_writer_begin(pf_archive_writer *w, const perfile_archive_options *options,
+                                       pf_packer **packer, perfile_error *err)
 {
     uint16_t number = 0;
     perfile_status st = next_number(w, &number, err);
@@ -344,8 +345,7 @@ perfile_status pf_archive_writer_begin(perfile_archive_writer *w,
     return st;
 }
 
-perfile_status pf_archive_writer_end(perfile_archive_writer *w, pf_packer *packer,
-                                     perfile_error *err)
+perfile_status pf_archive_writer_end(pf_archive_writer *w, pf_packer *packer, perfile_error *err)
 {
     perfile_status st = pf_packer_finish(packer, err);
     w->busy = st != PERFILE_OK;
@@ -358,7 +358,7 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static perfile_status copy_chunk(perfile_archive_writer *w, perfile_archive *a, const pf_chunk *c,
+static perfile_status copy_chunk(pf_archive_writer *w, perfile_archive *a, const pf_chunk *c,
                                  uint16_t number, perfile_error *err)
 {
     if (!pf_chunk_kind_name(c->kind) && !(c->flags & PF_CHUNK_FLAG_COPY_OK))
@@ -374,7 +374,7 @@ static perfile_status copy_chunk(perfile_archive_writer *w, perfile_archive *a, 
 
 /* Copies the chunks of the capture with the number `from` in chunk headers, in the order of their
  * offsets. */
-static perfile_status copy_capture(perfile_archive_writer *w, perfile_archive *a, uint16_t from,
+static perfile_status copy_capture(pf_archive_writer *w, perfile_archive *a, uint16_t from,
                                    perfile_error *err)
 {
     pf_archive *t = &a->table;
@@ -394,8 +394,8 @@ static perfile_status copy_capture(perfile_archive_writer *w, perfile_archive *a
     return st;
 }
 
-perfile_status perfile_archive_writer_copy(perfile_archive_writer *w, perfile_archive *from,
-                                           uint32_t number, perfile_error *err)
+perfile_status pf_archive_writer_copy(pf_archive_writer *w, perfile_archive *from, uint32_t number,
+                                      perfile_error *err)
 {
     if (number > from->n_captures)
         return pf_fail(err, PERFILE_E_USAGE, "archive.capture",
@@ -415,7 +415,7 @@ perfile_status perfile_archive_writer_copy(perfile_archive_writer *w, perfile_ar
     return st;
 }
 
-perfile_status perfile_archive_writer_finish(perfile_archive_writer *w, perfile_error *err)
+perfile_status pf_archive_writer_finish(pf_archive_writer *w, perfile_error *err)
 {
     if (w->busy)
         return pf_fail(err, PERFILE_E_USAGE, "archive.writer", "a capture is not finished");
@@ -423,7 +423,7 @@ perfile_status perfile_archive_writer_finish(perfile_archive_writer *w, perfile_
     return st == PERFILE_OK ? perfile_sink_finish(w->below, err) : st;
 }
 
-void perfile_archive_writer_close(perfile_archive_writer *w)
+void pf_archive_writer_close(pf_archive_writer *w)
 {
     if (!w)
         return;

@@ -1,4 +1,4 @@
-/* perfile_archive_source(): shows a capture in an archive as a source, which is a file or a
+/* pf_archive_source(): shows a capture in an archive as a source, which is a file or a
  * directory.
  *
  * All sources of one capture share the table of chunks and the account of lost bytes.  The last
@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "io/source_kind.h"
 #include "perfile/archive.h"
+#include "archive/command.h"
+#include "io/command.h"
 
 enum { PARTS_MOST = 65536, NAME_BYTES = 24 };
 
@@ -161,7 +163,7 @@ static perfile_status open_directory(shared *x, const perfile_source_options *op
     perfile_source *d;
     const perfile_source *below = x->archive.source;
     perfile_status st =
-        pf_source_new(sizeof *d, &directory_ops, perfile_source_name(below), options, &d, err);
+        pf_source_new(sizeof *d, &directory_ops, pf_source_name(below), options, &d, err);
     if (st != PERFILE_OK)
         return st;
     if (!pf_inputs_join(&d->inputs, &below->inputs)) {
@@ -353,7 +355,7 @@ static perfile_status open_view(const perfile_archive *archive, perfile_source *
     perfile_source *below = archive->table.source;
     view_of *v;
     perfile_status st =
-        pf_source_new(sizeof *v, &view_ops, perfile_source_name(below), &below->options, &v, err);
+        pf_source_new(sizeof *v, &view_ops, pf_source_name(below), &below->options, &v, err);
     if (st != PERFILE_OK)
         return st;
     v->below = below;
@@ -366,8 +368,8 @@ static perfile_status open_view(const perfile_archive *archive, perfile_source *
                                                            : pf_fail_nomem(err, "archive");
 }
 
-perfile_status perfile_archive_capture_source(perfile_archive *archive, uint32_t number,
-                                              perfile_source **source, perfile_error *err)
+perfile_status pf_archive_capture_source(perfile_archive *archive, uint32_t number,
+                                         perfile_source **source, perfile_error *err)
 {
     perfile_source_options options = archive->table.source->options;
     perfile_source *view = NULL;
@@ -384,7 +386,7 @@ perfile_status perfile_archive_capture_source(perfile_archive *archive, uint32_t
     return st;
 }
 
-perfile_status perfile_archive_source(perfile_source **source, perfile_error *err)
+perfile_status pf_archive_source(perfile_source **source, perfile_error *err)
 {
     perfile_source *image = NULL;
     bool is;

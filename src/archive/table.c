@@ -14,6 +14,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/error.h"
+#include "archive/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,11 +16,7 @@
 #include "perfile/archive.h"
 #include "perfile/check.h"
 #include "perfile/sink.h"
-
-/* A range of the archive that belongs to no chunk. */
-typedef struct pf_archive_gap {
-    uint64_t offset, bytes;
-} pf_archive_gap;
+#include "archive/command.h"
 
 typedef struct pf_archive {
     perfile_source *source; /* borrowed */
@@ -220,9 +216,9 @@ void pf_verify_end(pf_verify *v, const pf_chunk *c);
 /* Images: one part of a capture in an archive, as a source.  A driver reads it like the file that
  * was packed. */
 
-/* The parts of perfile_archive_source() that the library uses itself. */
+/* The parts of pf_archive_source() that the library uses itself. */
 
-/* Closes a source made by perfile_archive_source().  The source below is the caller's again.  No
+/* Closes a source made by pf_archive_source().  The source below is the caller's again.  No
  * stream or entry of `image` may be open. */
 void pf_archive_source_undo(perfile_source *image);
 

@@ -1,4 +1,4 @@
-/* perfile_archive_verify(): compares everything that an archive says about itself with its content.
+/* pf_archive_verify(): compares everything that an archive says about itself with its content.
  *
  * Headers are found by scanning, even if the archive was opened by its index.  So each header is
  * read, and bytes that belong to no chunk are found.  The chunks that are checked are those of the
@@ -14,6 +14,7 @@
 #include "base/byte_order.h"
 #include "base/checked.h"
 #include "schema/rows.h"
+#include "archive/command.h"
 
 enum { TEXT = 512 };
 
@@ -281,9 +282,9 @@ static perfile_status check_parts(pf_verify *v, perfile_error *err)
     return st == PERFILE_OK ? pf_cover_holes(v->a, NULL, on_hole, v, err) : st;
 }
 
-perfile_status perfile_archive_verify(perfile_archive *a,
-                                      void (*finding)(void *user, const perfile_archive_finding *f),
-                                      void *user, perfile_error *err)
+perfile_status pf_archive_verify(perfile_archive *a,
+                                 void (*finding)(void *user, const perfile_archive_finding *f),
+                                 void *user, perfile_error *err)
 {
     pf_verify v = {.a = a, .finding = finding, .user = user};
     const pf_chunk head = {.offset = 0};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arrow/schema.h"
+#include "arrow/command.h"
 
 /* Copies `full` as far as it fits the caller's version of the struct. */
 static bool give(void *out, size_t size, const void *full, size_t full_size)
@@ -13,7 +14,7 @@ static bool give(void *out, size_t size, const void *full, size_t full_size)
     return true;
 }
 
-bool perfile_table_at(size_t position, perfile_table *out, size_t size)
+bool pf_describe_table(size_t position, perfile_table *out, size_t size)
 {
     if (position >= PF_N_TABLES)
         return false;
@@ -23,7 +24,7 @@ bool perfile_table_at(size_t position, perfile_table *out, size_t size)
     return give(out, size, &full, sizeof full);
 }
 
-bool perfile_table_column(size_t table, size_t position, perfile_column *out, size_t size)
+bool pf_describe_column(size_t table, size_t position, perfile_column *out, size_t size)
 {
     if (table >= PF_N_TABLES || position >= pf_all_tables[table].n)
         return false;
@@ -60,14 +61,14 @@ SAME(I64S);
 SAME(GROUP);
 SAME(LIST);
 
-const char *perfile_column_type_name(uint32_t type)
+const char *pf_column_type_name(uint32_t type)
 {
     static const char *const names[] = {"bool", "i32",   "i64",  "u64",   "f64", "text",
                                         "wall", "texts", "i64s", "group", "list"};
     return type < sizeof names / sizeof names[0] ? names[type] : NULL;
 }
 
-uint32_t perfile_tables_version(void)
+uint32_t pf_tables_version(void)
 {
     return PF_TABLES_VERSION;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "perfile/damage.h"
+#include "base/command.h"
 
 enum {
     LONGEST = 4608, /* bytes of a message before it is shortened; a path has at most 4096 */
@@ -88,9 +89,9 @@ perfile_status pf_fail_nomem(perfile_error *err, const char *where)
 perfile_status pf_fail_damage(perfile_error *err, unsigned damage, const char *where,
                               uint64_t offset)
 {
-    perfile_status st = perfile_damage_status(damage);
+    perfile_status st = pf_damage_status(damage);
     if (err) {
-        pf_fail(err, st, where, "%s", perfile_damage_text(damage));
+        pf_fail(err, st, where, "%s", pf_damage_text(damage));
         err->damage = (uint16_t)damage;
         err->offset = offset;
     }
@@ -113,7 +114,7 @@ void pf_error_at(perfile_error *err, uint64_t offset)
         err->offset = offset;
 }
 
-const char *perfile_status_text(perfile_status status)
+const char *pf_status_text(perfile_status status)
 {
     switch (status) {
     case PERFILE_OK:
@@ -142,7 +143,7 @@ const char *perfile_status_text(perfile_status status)
 #define TEXT_OF(x) #x
 #define TEXT(x)    TEXT_OF(x)
 
-const char *perfile_version(void)
+const char *pf_version(void)
 {
     return TEXT(PERFILE_VERSION_MAJOR) "." TEXT(PERFILE_VERSION_MINOR) "." TEXT(
         PERFILE_VERSION_PATCH);
@@ -167,17 +168,17 @@ static const pf_damage_row *row(unsigned damage)
     return &rows[damage < PERFILE_N_DAMAGES ? damage : 0];
 }
 
-const char *perfile_damage_name(unsigned damage)
+const char *pf_damage_name(unsigned damage)
 {
     return row(damage)->name;
 }
 
-const char *perfile_damage_text(unsigned damage)
+const char *pf_damage_text(unsigned damage)
 {
     return row(damage)->text;
 }
 
-perfile_status perfile_damage_status(unsigned damage)
+perfile_status pf_damage_status(unsigned damage)
 {
     return row(damage)->status;
 }

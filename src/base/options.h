@@ -48,7 +48,6 @@
     X(open_options)                                                                                \
     X(symbols_options)                                                                             \
     X(table_options)                                                                               \
-    X(tree_options)                                                                                \
     X(target_options)                                                                              \
     X(writer_options)                                                                              \
     X(new_event)                                                                                   \

@@ -9,10 +9,11 @@
 
 #include "base/shorten.h"
 #include "base/crc32.h"
+#include "base/command.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 
-size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
+size_t pf_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
 {
     /* The first byte gives the length. 0x80 to 0xc1 and 0xf5 to 0xff cannot be first. */
     uint8_t c = p[0];
@@ -36,7 +37,7 @@ size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
 
 /* Not printable: control characters, and characters that change the direction or line structure of
  * text and so could disguise it. */
-bool perfile_is_printable(uint32_t code)
+bool pf_is_printable(uint32_t code)
 {
     if (code < 0x20 || (code >= 0x7f && code < 0xa0))
         return false;
@@ -58,8 +59,8 @@ size_t perfile_printable(perfile_bytes text, char *out, size_t size)
         char shown[16];
         const uint8_t *p = text.ptr + i;
         size_t n = 0;
-        from = perfile_utf8_char(p, text.len - i, &code);
-        if (from && perfile_is_printable(code)) {
+        from = pf_utf8_char(p, text.len - i, &code);
+        if (from && pf_is_printable(code)) {
             memcpy(shown, p, from);
             n = from;
         } else {
@@ -97,8 +98,8 @@ enum {
 static size_t character(const uint8_t *p, size_t left, size_t *cost)
 {
     uint32_t code = 0;
-    size_t n = perfile_utf8_char(p, left, &code);
-    if (!n || !perfile_is_printable(code)) {
+    size_t n = pf_utf8_char(p, left, &code);
+    if (!n || !pf_is_printable(code)) {
         n = n ? n : 1;
         *cost = n * ESCAPE;
     } else {
@@ -288,7 +289,7 @@ static bool is_abbreviation(const char *a, const char *b)
 }
 
 /* An abbreviation counts as one edit, regardless of its length. */
-size_t perfile_suggest(const char *word, const char *const *words, size_t n, char *out, size_t size)
+size_t pf_suggest(const char *word, const char *const *words, size_t n, char *out, size_t size)
 {
     pf_nearest suggestions;
     pf_nearest_begin(&suggestions, word);

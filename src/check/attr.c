@@ -12,6 +12,8 @@
 #include "check/check.h"
 #include "core/layout.h"
 #include "schema/types.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 enum {
     ATTR_OFFSET_IN_ENTRY = 16, /* the offset and size of the ids in an entry of attrs */
@@ -48,7 +50,7 @@ static void check_size(pf_check *c, const perfile_event *e)
     }
     if (e->ids_damage)
         pf_report_event(c, PERFILE_RULE_V_006, PF_FULL, e, "attr.ids", "%s",
-                        perfile_damage_text(e->ids_damage));
+                        pf_damage_text(e->ids_damage));
     if (listed && size + ATTR_OFFSET_IN_ENTRY != k->attr_size)
         pf_report_event(c, PERFILE_RULE_V_102, PF_FULL, e, "attr.size",
                         "%" PRIu64 " bytes in an entry of %" PRIu64, size, k->attr_size);
@@ -121,8 +123,7 @@ static void check_kind(pf_check *c, const perfile_event *e)
 
 static bool known_clock(int32_t clock)
 {
-    return perfile_vocabulary_word(perfile_kind_words(PERFILE_KIND_CLOCKID), (uint64_t)clock) !=
-           NULL;
+    return perfile_vocabulary_word(pf_kind_words(PERFILE_KIND_CLOCKID), (uint64_t)clock) != NULL;
 }
 
 /* Checks that all events use the same, known clock (V-116). */

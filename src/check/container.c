@@ -9,6 +9,9 @@
 #include <stdio.h>
 
 #include "check/check.h"
+#include "core/command.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 enum {
     ENTRY_MIN = 80,   /* entry of the attr section: the smallest attr, offset and size of its ids */
@@ -37,7 +40,7 @@ static const char *role_name(const perfile_extent *e, char buf[40])
         [PERFILE_EXTENT_RECORDS] = "the data",
         [PERFILE_EXTENT_FEATURE_TABLE] = "the feature table",
     };
-    const char *feature = perfile_feature_name(e->number);
+    const char *feature = pf_feature_name(e->number);
     if (e->role == PERFILE_EXTENT_IDS)
         snprintf(buf, 40, "the ids of event %" PRIu32, e->number);
     else if (e->role == PERFILE_EXTENT_FEATURE && feature)
@@ -69,10 +72,10 @@ static void check_data_size(pf_check *c, const perfile_container *k)
     if (k->unterminated && n)
         pf_report_offset(c, PERFILE_RULE_V_007, PF_FULL, 48, "header.data.size",
                          "%s, and %" PRIu64 " bytes of records follow",
-                         perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED), n);
+                         pf_damage_text(PERFILE_DAMAGE_UNTERMINATED), n);
     else if (k->unterminated || k->data.size == 0)
         pf_report_offset(c, PERFILE_RULE_V_007, PF_LESSER, 48, "header.data.size", "%s",
-                         k->unterminated ? perfile_damage_text(PERFILE_DAMAGE_UNTERMINATED)
+                         k->unterminated ? pf_damage_text(PERFILE_DAMAGE_UNTERMINATED)
                                          : "the data section is empty");
 }
 
@@ -142,7 +145,7 @@ static void check_damages(pf_check *c, const perfile_container *k)
         bool outside = d->damage == PERFILE_DAMAGE_OUT_OF_BOUNDS;
         pf_report_offset(c, rule, PF_FULL, d->offset, NULL, "%s%s%s",
                          outside ? role_name(&as, buf) : "", outside ? ": " : "",
-                         perfile_damage_text(d->damage));
+                         pf_damage_text(d->damage));
     }
 }
 
@@ -203,7 +206,7 @@ static void check_feature_damage(pf_check *c, const perfile_feature *f)
         f->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[f->damage] : PERFILE_RULE_V_006;
     c->found.flags = PERFILE_FINDING_UNDECODABLE;
     pf_report_feature(c, rule, PF_FULL, f, NULL, "%s (%" PRIu64 " bytes): %s", role_name(&as, buf),
-                      f->size, perfile_damage_text(f->damage));
+                      f->size, pf_damage_text(f->damage));
 }
 
 /* Checks that features follow the table in the order of their numbers (V-010). */
@@ -255,9 +258,9 @@ static void check_event_types(pf_check *c, const perfile_container *k)
                          k->event_types.size, perfile_session_n_events(s));
         return;
     }
-    for (uint32_t i = 0; i < n && i < perfile_session_n_event_types(s); i++) {
+    for (uint32_t i = 0; i < n && i < pf_session_n_event_types(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
-        if (perfile_session_event_type(s, i)->event_id != e->attr->config)
+        if (pf_session_event_type(s, i)->event_id != e->attr->config)
             pf_report_offset(c, PERFILE_RULE_V_014, PF_FULL,
                              k->event_types.offset + (uint64_t)i * EVENT_TYPE, "event_types",
                              "event type %" PRIu32 " is not that of event %" PRIu32, i, i);

@@ -6,6 +6,7 @@
 
 #include "base/byte_order.h"
 #include "check/check.h"
+#include "core/command.h"
 
 /* PMU types below 6 are PERF_TYPE_… and need no name. */
 enum { FIRST_PMU = 6, BUILD_ID_BYTES = 20, ZSTD_VERSION = 0 };
@@ -125,7 +126,7 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
     for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++) {
         const perfile_event *e = perfile_session_event(c->session, i);
         if (e->attr->type >= FIRST_PMU && e->attr->type < INT32_MAX &&
-            !perfile_session_pmu_name(c->session, e->attr->type))
+            !pf_session_pmu_name(c->session, e->attr->type))
             pf_report_event(c, PERFILE_RULE_V_613, PF_FULL, e, "attr.type",
                             "PMU_MAPPINGS does not name PMU %" PRIu32, e->attr->type);
     }

@@ -6,6 +6,7 @@
 #include "base/cursor.h"
 #include "schema/rows.h"
 #include "base/byte_order.h"
+#include "base/command.h"
 
 static const pf_check_family *const families[] = {&pf_check_perfmon};
 
@@ -142,7 +143,7 @@ static void report_header(pf_check *c, const perfile_record *r, unsigned rule)
     char buf[24];
     uint32_t type = pf_load_u32(r->body.ptr, swap);
     pf_report(c, rule, PF_FULL, r, "record.size", "%s: %s of %u bytes, %zu bytes lost",
-              perfile_damage_text(r->damage), pf_check_type_name(type, buf),
+              pf_damage_text(r->damage), pf_check_type_name(type, buf),
               pf_load_u16(r->body.ptr + 6, swap), r->body.len);
 }
 
@@ -152,7 +153,7 @@ void pf_check_damage(pf_check *c, const perfile_record *r)
     unsigned level = r->damage == PERFILE_DAMAGE_TRUNCATED_DATA ? PF_LESSER : PF_FULL;
     bool header =
         r->damage == PERFILE_DAMAGE_BAD_SIZE || r->damage == PERFILE_DAMAGE_TRUNCATED_RECORD;
-    const char *text = perfile_damage_text(r->damage);
+    const char *text = pf_damage_text(r->damage);
     c->damaged = true;
     if (header && r->body.ptr && r->body.len >= 8)
         report_header(c, r, rule_of_record(c, r));

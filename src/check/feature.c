@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/byte_order.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 /* perf pads strings to 64 bytes.  The features of simpleperf begin with FILE and have strings in
  * another form. */
@@ -95,7 +97,7 @@ static void on_end(void *user, const perfile_field *field)
 static bool check_content(pf_check *c, const perfile_feature *f)
 {
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_begin, on_end};
-    const char *name = perfile_feature_name(f->number);
+    const char *name = pf_feature_name(f->number);
     perfile_error why;
     bool foreign = f->number >= FIRST_FOREIGN || f->number == PERFILE_FEATURE_TRACING_DATA ||
                    f->number == PERFILE_FEATURE_BUILD_ID;
@@ -106,7 +108,7 @@ static bool check_content(pf_check *c, const perfile_feature *f)
         c->found.flags = PERFILE_FINDING_UNDECODABLE;
         pf_report_feature(c, pf_rule_of_feature(f->number), empty ? PF_LESSER : PF_FULL, f, s.last,
                           "feature %s (%zu bytes): %s%s%s%s", name ? name : "without name",
-                          f->payload.len, perfile_damage_text(why.damage),
+                          f->payload.len, pf_damage_text(why.damage),
                           s.last ? ", after its field '" : "", s.last ? s.last : "",
                           s.last ? "'" : "");
         if (why.damage == PERFILE_DAMAGE_BAD_VERSION)
@@ -128,7 +130,7 @@ void pf_check_features(pf_check *c)
     const perfile_session *s = c->session;
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
-        if (f->damage || !perfile_feature_name(f->number))
+        if (f->damage || !pf_feature_name(f->number))
             continue;
         if (check_content(c, f))
             pf_check_facts(c, f);

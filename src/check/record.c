@@ -15,6 +15,8 @@
 #include "core/layout.h"
 #include "core/swap.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "base/command.h"
 
 /* The results of decode() besides the struct itself. */
 typedef struct pf_decoded {
@@ -126,7 +128,7 @@ static unsigned fixed_words(const perfile_layout *l)
 static unsigned rule_of_short(const perfile_record *r)
 {
     if (r->type == PERFILE_RECORD_SAMPLE) {
-        const perfile_layout *l = perfile_record_layout(r, NULL);
+        const perfile_layout *l = pf_record_layout(r, NULL);
         return l && r->body.len < 8 * (size_t)fixed_words(l) ? PERFILE_RULE_V_301
                                                              : PERFILE_RULE_V_303;
     }
@@ -147,7 +149,7 @@ void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
     }
     if (damage == PERFILE_DAMAGE_UNKNOWN_ID) {
         pf_report(c, PERFILE_RULE_V_210, PF_FULL, r, "record.id", "%s: %s", name,
-                  perfile_damage_text(damage));
+                  pf_damage_text(damage));
         return;
     }
     last_field last = {NULL};
@@ -156,10 +158,10 @@ void pf_check_undecodable(pf_check *c, const perfile_record *r, unsigned damage)
         damage == PERFILE_DAMAGE_SHORT_BODY ? rule_of_short(r) : pf_rule_of_type(r->type);
     if (st != PERFILE_OK && last.name)
         pf_report(c, rule, PF_FULL, r, last.name, "%s of %zu bytes: %s, after its field '%s'", name,
-                  perfile_record_size(r), perfile_damage_text(damage), last.name);
+                  perfile_record_size(r), pf_damage_text(damage), last.name);
     else
         pf_report(c, rule, PF_FULL, r, "record", "%s of %zu bytes: %s", name,
-                  perfile_record_size(r), perfile_damage_text(damage));
+                  perfile_record_size(r), pf_damage_text(damage));
 }
 
 /* Checks a string at the end of the record: it must have a NUL, be padded with zeros to a multiple
@@ -190,7 +192,7 @@ static void check_string(pf_check *c, const perfile_record *r, const pf_decoded 
             break;
         }
     uint32_t damage;
-    const perfile_layout *l = perfile_record_layout(r, &damage);
+    const perfile_layout *l = pf_record_layout(r, &damage);
     size_t padding = 8 - text.len % 8; /* with the NUL: 1 to 8 bytes */
     if (l && l->trailer_size && !d->trailer.len)
         pf_report(c, PERFILE_RULE_V_216, PF_FULL, r, field, "%s without its trailer of %u bytes",
@@ -279,7 +281,7 @@ static void check_length(pf_check *c, const perfile_record *r, const pf_decoded 
 {
     char buf[24];
     uint32_t damage;
-    const perfile_layout *l = perfile_record_layout(r, &damage);
+    const perfile_layout *l = pf_record_layout(r, &damage);
     const char *name = pf_check_type_name(r->type, buf);
     if (l && l->trailer_size && !d->trailer.len &&
         r->body.len < (size_t)d->row->fixed + l->trailer_size)

@@ -11,12 +11,14 @@
 
 #include "check/check.h"
 #include "base/error.h"
+#include "check/command.h"
+#include "schema/command.h"
 
 enum { MESSAGE = 512 };
 
 const char *pf_check_type_name(uint32_t type, char buf[24])
 {
-    const char *name = perfile_record_type_name(type); /* of the family of perf */
+    const char *name = pf_record_type_name(type); /* of the family of perf */
     if (name)
         return name;
     snprintf(buf, 24, "type %u", type);
@@ -28,7 +30,7 @@ const char *pf_check_type_name(uint32_t type, char buf[24])
  * the rule were reported. */
 static bool count_finding(pf_check *c, unsigned rule, unsigned level, perfile_finding *f)
 {
-    const perfile_rule *row = perfile_rule_of(rule);
+    const perfile_rule *row = pf_rule_of(rule);
     bool lesser = level == PF_LESSER && row->lesser;
     f->severity = lesser ? row->lesser : row->severity;
     f->flags = c->found.flags;
@@ -233,33 +235,33 @@ const bool pf_odd_size[PF_CHECK_TYPES] = {
 #include "format/rules.def"
 };
 
-const perfile_rule *perfile_rule_at(size_t position)
+const perfile_rule *pf_rule_at(size_t position)
 {
     return position < N_RULES ? &rules[position] : NULL;
 }
 
-const perfile_rule *perfile_rule_of(uint32_t number)
+const perfile_rule *pf_rule_of(uint32_t number)
 {
     unsigned position = number < PERFILE_RULE_LIMIT ? positions[number] : 0;
     return position ? &rules[position - 1] : NULL;
 }
 
 /* Ids are compared ignoring case. */
-const perfile_rule *perfile_rule_find(const char *id)
+const perfile_rule *pf_rule_find(const char *id)
 {
     size_t i = 0;
     while (i < N_RULES && strcasecmp(rules[i].id, id) != 0)
         i++;
-    return perfile_rule_at(i);
+    return pf_rule_at(i);
 }
 
-const char *perfile_severity_name(unsigned severity)
+const char *pf_severity_name(unsigned severity)
 {
     static const char *const names[] = {"none", "note", "warning", "error"};
     return severity < sizeof names / sizeof names[0] ? names[severity] : "";
 }
 
-const char *perfile_rule_scope_name(unsigned where)
+const char *pf_rule_scope_name(unsigned where)
 {
     static const char *const names[] = {"container", "attr",   "record", "sample",
                                         "feature",   "stream", "archive"};

@@ -8,6 +8,7 @@
 #include "base/byte_order.h"
 #include "check/check.h"
 #include "core/layout.h"
+#include "schema/command.h"
 
 enum {
     LEAST_RAW = 8,  /* common fields of a tracepoint: type, flags, preempt_count, pid */
@@ -81,7 +82,7 @@ static void check_contexts(pf_check *c, const perfile_record *r, const perfile_s
             i++; /* the cookie may look like anything */
             if (i < n)
                 pf_check_cookie_announced(c, s->tid, perfile_word(&s->callchain, i));
-        } else if (!perfile_vocabulary_word(perfile_kind_words(PERFILE_KIND_CHAIN), v)) {
+        } else if (!perfile_vocabulary_word(pf_kind_words(PERFILE_KIND_CHAIN), v)) {
             pf_report(c, PERFILE_RULE_V_309, PF_FULL, r, "sample.callchain",
                       "entry %zu of the call chain is the unknown context %" PRId64, i, (int64_t)v);
         }

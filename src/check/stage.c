@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "check/check.h"
 #include "perfile/model.h"
+#include "check/command.h"
 
 static pf_check *check_of(perfile_stream *s)
 {
@@ -236,7 +237,7 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
 
 /* A file that could not be opened has no stream to check.  This reports the failure as a finding of
  * V-001 if it is one: a wrong magic, or a header that is too short. */
-bool perfile_check_refused(const perfile_error *failure, const perfile_check_options *options)
+bool pf_check_refused(const perfile_error *failure, const perfile_check_options *options)
 {
     if (failure->damage != PERFILE_DAMAGE_BAD_MAGIC &&
         failure->damage != PERFILE_DAMAGE_TRUNCATED_HEADER)
@@ -259,7 +260,7 @@ void perfile_check_get_summary(const perfile_stream *check, unsigned rule, unsig
                                perfile_check_summary *tally, size_t size)
 {
     perfile_check_summary t = {0};
-    const perfile_rule *row = perfile_rule_of(rule);
+    const perfile_rule *row = pf_rule_of(rule);
     const pf_check *c = pf_check_stage(check);
     if (c && row && severity && (severity == row->severity || severity == row->lesser)) {
         const pf_check_tally *counted = &c->found.tally[rule][severity != row->severity];

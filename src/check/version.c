@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "check/command.h"
+#include "schema/command.h"
 
 enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
@@ -81,7 +83,7 @@ static void judge_attrs(answer *a)
  * bits without a name are listed by number.  Stops at 160 characters. */
 static const char *names_of(const char *word, uint64_t bits, char buf[200])
 {
-    const perfile_vocabulary *v = perfile_vocabulary_find(word);
+    const perfile_vocabulary *v = pf_vocabulary_find(word);
     size_t n = 0;
     buf[0] = 0;
     for (unsigned bit = 0; bit < 64 && n < 160; bit++) {
@@ -175,7 +177,7 @@ static void judge_features(answer *a)
     const perfile_session *s = a->c->session;
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
-        const char *name = perfile_feature_name(f->number);
+        const char *name = pf_feature_name(f->number);
         /* An empty feature in a stream ends the list. */
         bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
         if (f->number > a->perf->feature && !is_end)
@@ -195,7 +197,7 @@ static bool applies(const answer *a, unsigned from, unsigned to, unsigned form)
 static void judge_rules(answer *a)
 {
     for (size_t i = 0; i < sizeof rule_verdicts / sizeof rule_verdicts[0]; i++) {
-        const perfile_rule *row = perfile_rule_of(rule_verdicts[i].rule);
+        const perfile_rule *row = pf_rule_of(rule_verdicts[i].rule);
         uint64_t n = a->c->found.n[rule_verdicts[i].rule][rule_verdicts[i].level];
         if (n && applies(a, rule_verdicts[i].from, rule_verdicts[i].to, rule_verdicts[i].form))
             add_reason(a, rule_verdicts[i].verdict,
@@ -209,7 +211,7 @@ static void judge_traits(answer *a)
     const pf_trait_row *t;
     for (size_t i = 0; (t = pf_trait_at(i)); i++)
         if (applies(a, t->from, t->to, t->form) && t->holds(a->c, a->perf))
-            add_reason(a, t->verdict, "%s (%s)", t->sentence, perfile_rule_of(t->rule)->id);
+            add_reason(a, t->verdict, "%s (%s)", t->sentence, pf_rule_of(t->rule)->id);
 }
 
 /* Returns a table row as the public struct. */
@@ -223,8 +225,7 @@ static perfile_rule_verdict verdict_of_row(unsigned from, unsigned to, unsigned 
 }
 
 /* See perfile/check.h: enumerates first the MINDS rows of the rule, then its traits. */
-bool perfile_rule_verdict_at(uint32_t rule, size_t position, perfile_rule_verdict *verdict,
-                             size_t size)
+bool pf_rule_verdict_at(uint32_t rule, size_t position, perfile_rule_verdict *verdict, size_t size)
 {
     perfile_rule_verdict v = {0};
     const pf_trait_row *t;
@@ -248,7 +249,7 @@ bool perfile_rule_verdict_at(uint32_t rule, size_t position, perfile_rule_verdic
     return found;
 }
 
-const char *perfile_check_version_at(size_t position)
+const char *pf_check_version_at(size_t position)
 {
     return position < PF_N_RELEASES ? pf_releases[position].name : NULL;
 }

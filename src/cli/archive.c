@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/print.h"
+#include "archive/command.h"
 
 bool cli_is_regular(const char *path)
 {
@@ -89,12 +90,12 @@ void cli_archive_name(const cli_file *file, char name[CLI_CAPTURE_NAME],
     perfile_archive_close(archive);
 }
 
-bool cli_archive_is_damaged(const perfile_archive_summary *s)
+bool cli_archive_is_damaged(const pf_archive_summary *s)
 {
     return s->head_damaged || s->gaps;
 }
 
-void cli_archive_print(const perfile_archive_summary *s)
+void cli_archive_print(const pf_archive_summary *s)
 {
     char bytes[32], decoded[32];
     cli_format_bytes(s->bytes, bytes, sizeof bytes);
@@ -126,7 +127,7 @@ void cli_archive_json_lossy(const perfile_archive_capture *c)
     cli_json_array_end();
 }
 
-void cli_archive_json(const perfile_archive_summary *s, const perfile_archive_capture *c)
+void cli_archive_json(const pf_archive_summary *s, const perfile_archive_capture *c)
 {
     cli_json_object("archive");
     cli_json_number("version", s->version);
@@ -168,10 +169,10 @@ bool cli_shell_input(const cli_file *file, char *out, size_t size)
 static perfile_archive *open_several(const cli_file *file, uint32_t *n)
 {
     perfile_archive *a;
-    perfile_archive_summary sum;
+    pf_archive_summary sum;
     if (cli_archive_open(file, NULL, false, &a, NULL) != PERFILE_OK)
         return NULL;
-    perfile_archive_get_summary(a, &sum, sizeof sum);
+    pf_archive_get_summary(a, &sum, sizeof sum);
     *n = sum.captures;
     if (sum.captures > 1 && sum.captures <= CLI_MOST_CAPTURES)
         return a;

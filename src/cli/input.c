@@ -15,6 +15,8 @@
 #include "cli/print.h"
 #include "perfile/model.h"
 #include "perfile/sort.h"
+#include "archive/command.h"
+#include "core/command.h"
 
 enum {
     RECORDS_PER_TICK = 1 << 10, /* records between two updates of the progress line */
@@ -239,7 +241,7 @@ static perfile_status open_source_of_archive(const cli_reading *how, const cli_f
             return st;
         }
     }
-    return perfile_archive_capture_source(*how->archive, file->capture, source, err);
+    return pf_archive_capture_source(*how->archive, file->capture, source, err);
 }
 
 /* Opens a stream for a command that only reads. */
@@ -389,7 +391,7 @@ void cli_input_tick(cli_input *in, const perfile_record *r)
     tick(in, r->part, r->offset);
 }
 
-void cli_input_passed(cli_input *in, const perfile_passed *p)
+void cli_input_passed(cli_input *in, const pf_passed *p)
 {
     if (in->countdown <= p->samples)
         tick(in, p->part, p->offset);

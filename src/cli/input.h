@@ -13,6 +13,8 @@
 #include "perfile/model.h"
 #include "perfile/session.h"
 #include "perfile/symbol.h"
+#include "archive/command.h"
+#include "core/command.h"
 
 #include <getopt.h>
 
@@ -103,10 +105,10 @@ typedef struct cli_input {
 int cli_open(cli_input *in, cli_file *file, const cli_reading *how);
 
 /* Helpers of the functions below.  The first two update the progress line: for a record, or for
- * samples that perfile_stream_pass() skipped.  The third (in damage.c) notes a record of family
+ * samples that pf_stream_pass() skipped.  The third (in damage.c) notes a record of family
  * DAMAGE. */
 void cli_input_tick(cli_input *in, const perfile_record *r);
-void cli_input_passed(cli_input *in, const perfile_passed *p);
+void cli_input_passed(cli_input *in, const pf_passed *p);
 void cli_input_damage(cli_input *in, const perfile_record *r);
 
 /* With --on-damage fail, turns damage that was found into the error of the input.  Always returns
@@ -226,12 +228,12 @@ void cli_archive_name(const cli_file *file, char name[CLI_CAPTURE_NAME],
 bool cli_is_regular(const char *path);
 
 /* True if the archive is known to be damaged, without reading the payloads of its chunks. */
-bool cli_archive_is_damaged(const perfile_archive_summary *s);
+bool cli_archive_is_damaged(const pf_archive_summary *s);
 
 /* Prints a summary of the archive as text.  The JSON form is an object (format/reports.md), which
  * also has the name of the capture `c` and how it differs from what was packed; `c` may be NULL. */
-void cli_archive_print(const perfile_archive_summary *s);
-void cli_archive_json(const perfile_archive_summary *s, const perfile_archive_capture *c);
+void cli_archive_print(const pf_archive_summary *s);
+void cli_archive_json(const pf_archive_summary *s, const perfile_archive_capture *c);
 
 /* Prints how a capture differs from what was packed: "expanded, scrubbed".  The JSON form is an
  * array `lossy`. */

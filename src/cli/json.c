@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "perfile/text.h"
+#include "base/command.h"
 
 /* True if the next value follows another one on the same level. */
 static bool needs_comma;
@@ -154,11 +155,11 @@ static void put_text(perfile_bytes text)
             fwrite(text.ptr + i, 1, n, output_stream());
             continue;
         }
-        n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
+        n = pf_utf8_char(text.ptr + i, text.len - i, &code);
         if (code == '"' || code == '\\')
             fprintf(output_stream(), "\\%c", (int)code);
-        else if (!perfile_is_printable(code)) /* four digits are enough: none of these is above
-                                               * U+FFFF */
+        else if (!pf_is_printable(code)) /* four digits are enough: none of these is above
+                                          * U+FFFF */
             fprintf(output_stream(), "\\u%04" PRIx32, code);
         else
             fwrite(text.ptr + i, 1, n, output_stream());

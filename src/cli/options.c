@@ -20,6 +20,7 @@
 #include "cli/output.h"
 #include "perfile/stream.h"
 #include "perfile/text.h"
+#include "base/command.h"
 
 enum {
     MAX_OPTIONS = 64,         /* rows in the table of a command */
@@ -95,7 +96,7 @@ const char *cli_suggestion(const char *word, const char *const *words, size_t n,
     bool has_letters =
         strpbrk(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
     out[0] = '\0';
-    if (has_letters && perfile_suggest(word, words, n, similar, sizeof similar))
+    if (has_letters && pf_suggest(word, words, n, similar, sizeof similar))
         snprintf(out, size, "; did you mean %s?", similar);
     return out;
 }

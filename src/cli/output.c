@@ -19,6 +19,8 @@
 #include "perfile/container.h"
 #include "perfile/sort.h"
 #include "perfile/writer.h"
+#include "archive/command.h"
+#include "io/command.h"
 
 const char *cli_report_word(size_t i)
 {
@@ -200,11 +202,11 @@ static void redirect_to_null(int fd)
 perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_error *err)
 {
     /* Both are checked and redirected, even if the first check fails. */
-    perfile_status errors = perfile_output_check(NULL, STDERR_FILENO, inputs, n, err);
+    perfile_status errors = pf_output_check(NULL, STDERR_FILENO, inputs, n, err);
     if (errors != PERFILE_OK)
         redirect_to_null(STDERR_FILENO); /* the message about it is lost, but the exit status is
                                           * not */
-    perfile_status st = perfile_output_check("-", STDOUT_FILENO, inputs, n, err);
+    perfile_status st = pf_output_check("-", STDOUT_FILENO, inputs, n, err);
     if (st != PERFILE_OK)
         redirect_to_null(STDOUT_FILENO);
     return st == PERFILE_OK ? errors : st;
@@ -261,7 +263,7 @@ static perfile_status append(const cli_output *o, const perfile_sink_options *ho
                              perfile_sink **sink, perfile_error *err)
 {
     struct stat sb;
-    perfile_status st = perfile_sink_append(o->out, how, sink, err);
+    perfile_status st = pf_sink_append(o->out, how, sink, err);
     if (st == PERFILE_OK && stat(o->out, &sb) == 0)
         cli_signals_appended(o->out, (uint64_t)sb.st_size);
     return st;
@@ -294,7 +296,7 @@ static int open_beside(const cli_output *o, const char *const *inputs, size_t n_
     if (st == PERFILE_OK && o->archive)
         st = pack(o, sink, &err);
     if (st == PERFILE_OK)
-        cli_signals_temporary(perfile_sink_temporary(*sink));
+        cli_signals_temporary(pf_sink_temporary(*sink));
     if (delay_signals)
         cli_signals_hold(false);
     if (st == PERFILE_OK)
@@ -331,12 +333,12 @@ int cli_writing_open_several(const cli_writing *w, const cli_inputs *in, bool di
     perfile_error err;
     const perfile_source_options how = {.size = sizeof how, .limits = w->limits};
     perfile_status st = single ? cli_source_sequential(in->at, w->limits, source, &err)
-                               : perfile_source_files(in->paths, in->n_paths, &how, source, &err);
+                               : pf_source_files(in->paths, in->n_paths, &how, source, &err);
     if (st != PERFILE_OK) {
         cli_report_error(in->at->name, &err);
         return CLI_FAILED;
     }
-    if (perfile_archive_source(source, &err) != PERFILE_OK) {
+    if (pf_archive_source(source, &err) != PERFILE_OK) {
         cli_report_error(in->at->name, &err);
         perfile_source_close(*source);
         return CLI_FAILED;
@@ -345,8 +347,7 @@ int cli_writing_open_several(const cli_writing *w, const cli_inputs *in, bool di
     const bool like_input = w->has_form && !w->archive ? false : w->keeps_directory;
     const cli_output o = {.out = w->out,
                           .replace = w->replace,
-                          .directory =
-                              directory || (like_input && perfile_source_is_directory(*source)),
+                          .directory = directory || (like_input && pf_source_is_directory(*source)),
                           .inputs = in->paths,
                           .n_inputs = in->n_paths,
                           .kallsyms = w->kallsyms,
@@ -407,7 +408,7 @@ static bool add_folder(left_out *x, DIR *above, const char *name)
     }
     for (const struct dirent *e; (e = readdir(dir));) {
         snprintf(path, sizeof path, "%s/%s", name, e->d_name);
-        if (e->d_name[0] != '.' && !perfile_is_companion_file(path))
+        if (e->d_name[0] != '.' && !pf_is_companion_file(path))
             add(x, path);
     }
     closedir(dir);
@@ -419,7 +420,7 @@ void cli_report_not_copied(const char *in, bool companions)
     left_out x = {0};
     DIR *dir = cli_is_directory(in) ? opendir(in) : NULL;
     for (const struct dirent *e; dir && (e = readdir(dir));)
-        if (e->d_name[0] != '.' && !perfile_is_record_file(e->d_name) &&
+        if (e->d_name[0] != '.' && !pf_is_record_file(e->d_name) &&
             !(companions && add_folder(&x, dir, e->d_name)))
             add(&x, e->d_name);
     if (dir)

@@ -92,7 +92,7 @@ perfile_status cli_protect_inputs(const char *const *inputs, size_t n, perfile_e
 
 /* Reports the files of directory `in` that are not copied: those without records.  With
  * `companions`, the output is a directory that gets the companion files, too, so these are not
- * reported (perfile_is_companion_file()). */
+ * reported (pf_is_companion_file()). */
 void cli_report_not_copied(const char *in, bool companions);
 
 /* Called before and after the work of a command that writes.  The first sets the name of the input

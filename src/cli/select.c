@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "symbol/command.h"
 
 /* Returns the name of the record type that is number `i` among those with a name. */
 static const char *type_word(size_t i)
@@ -168,7 +169,7 @@ int cli_symbols_option(const char *command, int option, cli_symbols *symbols)
 
 int cli_symbols_need_source(const char *what)
 {
-    if (perfile_symbols_built_in() & PERFILE_SYMBOLS_SOURCE)
+    if (pf_symbols_built_in() & PF_SYMBOLS_SOURCE)
         return CLI_CONTINUE;
     cli_message("%s needs perfile-symbolizer to read debug information: it is not installed, or "
                 "was built without libdw",

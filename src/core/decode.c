@@ -13,6 +13,8 @@
 #include "perfile/catalogue.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "schema/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -234,7 +236,7 @@ static perfile_status feature_usable(const perfile_feature *f, perfile_error *er
 {
     if (!f->damage)
         return PERFILE_OK;
-    const char *name = perfile_feature_name(f->number);
+    const char *name = pf_feature_name(f->number);
     return pf_fail_damage(err, f->damage, name ? name : "feature", f->offset);
 }
 
@@ -321,7 +323,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
         return st;
     pf_context k = context_of(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
-    pf_walker w = {visitor, user, c.pos, perfile_family_header(r->family), flags};
+    pf_walker w = {visitor, user, c.pos, pf_family_header(r->family), flags};
     bool known = row && (row->contract || !(flags & PERFILE_WALK_CONTRACT));
     (known ? row->walk : pf_walk_unknown)(&k, &c, &w);
     if (c.bad)
@@ -412,7 +414,7 @@ static void put(line *l, const char *format, ...)
 /* Returns the name of a value in a vocabulary of format/words.def, or NULL. */
 static const char *word(const char *vocabulary, uint64_t value)
 {
-    const perfile_vocabulary *v = perfile_vocabulary_find(vocabulary);
+    const perfile_vocabulary *v = pf_vocabulary_find(vocabulary);
     return v ? perfile_vocabulary_word(v, value) : NULL;
 }
 
@@ -425,7 +427,7 @@ static bool flag(const perfile_attr *attr, unsigned bit)
 /* "cpu/", or "pmu-type-8/" for a PMU without a name. */
 static void put_pmu(line *l, const perfile_session *s, uint32_t type)
 {
-    const char *pmu = perfile_session_pmu_name(s, type);
+    const char *pmu = pf_session_pmu_name(s, type);
     if (pmu)
         put(l, "%s/", pmu);
     else

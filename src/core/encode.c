@@ -12,6 +12,7 @@
 #include "core/swap.h"
 #include "perfile/encode.h"
 #include "schema/expand.h"
+#include "base/command.h"
 
 #include <inttypes.h>
 
@@ -106,7 +107,7 @@ static perfile_status not_the_same(const char *where, unsigned damage, perfile_e
     return pf_fail(err, PERFILE_E_USAGE, where,
                    "%s would not be read back as given (%s): it does not fit the layout, misc or "
                    "other members",
-                   where, damage ? perfile_damage_text(damage) : "something else would");
+                   where, damage ? pf_damage_text(damage) : "something else would");
 }
 
 /* Encodes something without a header: a feature, a trailer or an attr. */

@@ -12,6 +12,7 @@
 #include "perfile/field.h"
 #include "perfile/records.h"
 #include "schema/types.h"
+#include "core/command.h"
 
 #include <string.h>
 
@@ -629,11 +630,10 @@ perfile_status pf_session_collect(perfile_session *s, const perfile_record *r, p
  * records.  If an id occurs twice, its first entry counts. */
 
 /* The memory is charged to the arena; the charge for an id that is already known is refunded. */
-perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err)
+perfile_status pf_instances_add(perfile_session *s, const pf_instance *x, perfile_error *err)
 {
     bool added;
-    perfile_instance *all =
-        pf_array_more(s->instances, s->n_instances, &s->instances_cap, sizeof *all);
+    pf_instance *all = pf_array_more(s->instances, s->n_instances, &s->instances_cap, sizeof *all);
     if (!all)
         return pf_fail_nomem(err, "session.instances");
     s->instances = all;
@@ -656,7 +656,7 @@ perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *
     perfile_id_index_guest g = {0};
     perfile_status st = PERFILE_OK;
     while (st == PERFILE_OK && perfile_id_index_entry_next(&entries, &e, sizeof e) == PERFILE_OK) {
-        perfile_instance x = {.id = e.id, .buffer = e.idx, .cpu = e.cpu, .tid = e.tid};
+        pf_instance x = {.id = e.id, .buffer = e.idx, .cpu = e.cpu, .tid = e.tid};
         /* Some writers store "any" as all ones in 32 bits. */
         if (x.cpu == UINT32_MAX)
             x.cpu = UINT64_MAX;
@@ -672,8 +672,7 @@ perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *
     return st;
 }
 
-bool perfile_session_instance(const perfile_session *s, uint64_t id, perfile_instance *out,
-                              size_t size)
+bool pf_session_instance(const perfile_session *s, uint64_t id, pf_instance *out, size_t size)
 {
     uint32_t i = pf_ids_find(&s->instance_ids, id);
     if (i >= s->n_instances)

@@ -13,6 +13,7 @@
 #include "perfile/catalogue.h"
 #include "perfile/record.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 #include <string.h>
 
@@ -183,7 +184,7 @@ perfile_status pf_names_collect(perfile_session *s, const perfile_feature *f, pe
     }
 }
 
-const char *perfile_session_pmu_name(const perfile_session *s, uint32_t pmu_type)
+const char *pf_session_pmu_name(const perfile_session *s, uint32_t pmu_type)
 {
     uint32_t i = pf_ids_find(&s->names.pmu_types, pmu_type);
     return i < s->names.n_pmus ? s->names.pmus[i].name : NULL;
@@ -237,16 +238,16 @@ static bool needs_type_name(const perfile_attr *attr)
 /* Returns the event type of old perf for an event.  The entries have a config but no type.  So a
  * config identifies an event only at the event's own position, or if the event is a tracepoint: the
  * list was made for tracepoints. */
-static const perfile_event_type *find_type(const perfile_session *s, const perfile_event *e)
+static const pf_event_type *find_type(const perfile_session *s, const perfile_event *e)
 {
     if (!needs_type_name(e->attr))
         return NULL;
-    const perfile_event_type *type = perfile_session_event_type(s, e->index);
+    const pf_event_type *type = pf_session_event_type(s, e->index);
     if (type && type->event_id == e->attr->config)
         return type;
     if (e->attr->type != PERFILE_TYPE_TRACEPOINT)
         return NULL;
-    return perfile_session_event_type(s, pf_ids_find(&s->names.type_configs, e->attr->config));
+    return pf_session_event_type(s, pf_ids_find(&s->names.type_configs, e->attr->config));
 }
 
 /* Returns the line of event_type_info for this type and config. */
@@ -279,7 +280,7 @@ static perfile_status name_event(perfile_session *s, pf_event *event, perfile_er
                             origin_of(s, PERFILE_FEATURE_EVENT_DESC), err);
     if (event->name_rank >= PF_NAME_UPDATE)
         return PERFILE_OK;
-    const perfile_event_type *type = find_type(s, e);
+    const pf_event_type *type = find_type(s, e);
     if (type && type->name.len)
         return pf_names_set(s, event, PF_NAME_TYPE, type->name, e->origin, err);
 
@@ -299,7 +300,7 @@ static perfile_status name_event(perfile_session *s, pf_event *event, perfile_er
 /* Names the event that a later event type refers to. */
 static perfile_status name_by_type(perfile_session *s, uint32_t position, perfile_error *err)
 {
-    const perfile_event_type *type = s->event_types.items[position];
+    const pf_event_type *type = s->event_types.items[position];
     uint32_t i = position;
     if (i >= s->n_events || s->events[i]->shown.attr->config != type->event_id)
         i = pf_ids_find(&s->names.trace_configs, type->event_id);
@@ -496,7 +497,7 @@ static bool give(void *out, size_t size, const void *full, size_t full_size)
     return true;
 }
 
-bool perfile_family_at(size_t position, perfile_family *out, size_t size)
+bool pf_family_at(size_t position, perfile_family *out, size_t size)
 {
     for (uint32_t i = 0; i < PF_N_FAMILIES; i++) {
         const pf_family *f = pf_families[i];
@@ -508,7 +509,7 @@ bool perfile_family_at(size_t position, perfile_family *out, size_t size)
     return false;
 }
 
-bool perfile_record_type_at(uint32_t family, size_t position, perfile_record_type *out, size_t size)
+bool pf_record_type_at(uint32_t family, size_t position, perfile_record_type *out, size_t size)
 {
     const pf_family *f = family < PF_N_FAMILIES ? pf_families[family] : NULL;
     if (!f || position >= f->n_rows)
@@ -524,7 +525,7 @@ bool perfile_record_type_at(uint32_t family, size_t position, perfile_record_typ
     return give(out, size, &full, sizeof full);
 }
 
-bool perfile_feature_type_at(size_t position, perfile_feature_type *out, size_t size)
+bool pf_feature_type_at(size_t position, perfile_feature_type *out, size_t size)
 {
     size_t n;
     const pf_row *rows = pf_feature_rows(&n);

@@ -14,6 +14,8 @@
 #include "perfile/field.h"
 #include "perfile/record.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "schema/command.h"
 
 #include <string.h>
 
@@ -74,7 +76,7 @@ const perfile_event *perfile_record_event(const perfile_record *r)
     return pf_attribution_of(r).event;
 }
 
-const perfile_layout *perfile_record_layout(const perfile_record *r, uint32_t *damage)
+const perfile_layout *pf_record_layout(const perfile_record *r, uint32_t *damage)
 {
     pf_attribution w = pf_attribution_of(r);
     if (damage)
@@ -271,7 +273,7 @@ perfile_status perfile_record_copy(const perfile_record *r, perfile_record **cop
                                    perfile_error *err)
 {
     bool damage = r->family == PERFILE_FAMILY_DAMAGE;
-    size_t header = perfile_family_header(r->family);
+    size_t header = pf_family_header(r->family);
     size_t body = r->body.ptr ? r->body.len : 0;
     size_t extra = r->extra.ptr ? r->extra.len : 0;
     if (body > PTRDIFF_MAX / 2 || extra > PTRDIFF_MAX / 4)
@@ -348,9 +350,3 @@ uint32_t pf_feature_damage(const perfile_feature *f)
         return 0;
     return err.damage ? err.damage : PERFILE_DAMAGE_SHORT_BODY;
 }
-
-/* The inline functions of perfile/record.h as functions of the library, for programs that cannot
- * use the inline ones: bindings of other languages. */
-
-extern inline size_t perfile_record_size(const perfile_record *r);
-extern inline uint32_t perfile_record_stored_type(const perfile_record *r);

@@ -13,6 +13,7 @@
 #include "core/session.h"
 #include "core/state.h"
 #include "schema/types.h"
+#include "core/command.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -315,10 +316,10 @@ perfile_status pf_session_add_event_type(perfile_session *s, uint64_t event_id, 
 {
     pf_session_will_change(s);
     void *place;
-    perfile_status st = pf_arena_get(&s->arena, sizeof(perfile_event_type), &place, err);
+    perfile_status st = pf_arena_get(&s->arena, sizeof(pf_event_type), &place, err);
     if (st != PERFILE_OK)
         return st;
-    perfile_event_type *type = place;
+    pf_event_type *type = place;
     type->event_id = event_id;
     type->name = name;
     if ((st = keep(s, &type->name, stable, err)) != PERFILE_OK)
@@ -471,12 +472,12 @@ const perfile_feature *perfile_session_feature(const perfile_session *s, uint32_
     return number < PERFILE_N_FEATURES ? s->by_number[number] : NULL;
 }
 
-uint32_t perfile_session_n_event_types(const perfile_session *s)
+uint32_t pf_session_n_event_types(const perfile_session *s)
 {
     return s->event_types.n;
 }
 
-const perfile_event_type *perfile_session_event_type(const perfile_session *s, uint32_t position)
+const pf_event_type *pf_session_event_type(const perfile_session *s, uint32_t position)
 {
     return position < s->event_types.n ? s->event_types.items[position] : NULL;
 }

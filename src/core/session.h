@@ -160,7 +160,7 @@ uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult);
  * exact than ns.  PERFILE_NO_TIME if the record has none. */
 uint64_t pf_record_order(const perfile_record *r);
 
-/* The directory of the capture.  Its companion files (perfile_is_companion_file()) are facts, too.
+/* The directory of the capture.  Its companion files (pf_is_companion_file()) are facts, too.
  * It is borrowed and lives as long as the stream.  NULL if the capture is not a directory. */
 void pf_session_set_files(perfile_session *s, const perfile_source *directory);
 const perfile_source *pf_session_files(const perfile_session *s);

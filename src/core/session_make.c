@@ -12,6 +12,7 @@
 #include "core/facts.h"
 #include "core/state.h"
 #include "perfile/live.h"
+#include "core/command.h"
 
 perfile_status perfile_session_new(const perfile_session_options *given, perfile_session **session,
                                    perfile_error *err)
@@ -191,7 +192,7 @@ static perfile_status copy_events(perfile_session *to, const perfile_session *fr
             st = set_unit(to, to->events[i], e->unit, e->scale, err);
     }
     for (uint32_t i = 0; i < from->event_types.n && st == PERFILE_OK; i++) {
-        const perfile_event_type *t = from->event_types.items[i];
+        const pf_event_type *t = from->event_types.items[i];
         st = pf_session_add_event_type(to, t->event_id, t->name, false, err);
     }
     return st;

@@ -10,6 +10,7 @@
 #include "core/session.h"
 #include "core/names.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 /* An event: its public part and its private state.  It is in the arena, so its address never
  * changes. */
@@ -47,7 +48,7 @@ struct perfile_session {
     uint32_t events_cap;
     pf_ids ids; /* id -> event */
 
-    perfile_instance *instances;
+    pf_instance *instances;
     uint32_t n_instances;
     uint32_t instances_cap;
     pf_ids instance_ids; /* id -> instance */
@@ -60,7 +61,7 @@ struct perfile_session {
     uint32_t feature_changes; /* counts features added, and replaced by a view (session.c) */
     const perfile_feature *by_number[PERFILE_N_FEATURES];
 
-    pf_pointers event_types; /* perfile_event_type */
+    pf_pointers event_types; /* pf_event_type */
     pf_pointers build_ids;   /* perfile_build_id */
 
     struct pf_group *groups; /* ascending, not overlapping */
@@ -102,7 +103,7 @@ perfile_status pf_session_add_build_id(perfile_session *s, const perfile_build_i
 void pf_build_id_of_entry(const perfile_build_id_entry *e, uint16_t origin, perfile_build_id *id);
 
 /* Event instances, from ID_INDEX records (facts.c). */
-perfile_status pf_instances_add(perfile_session *s, const perfile_instance *x, perfile_error *err);
+perfile_status pf_instances_add(perfile_session *s, const pf_instance *x, perfile_error *err);
 perfile_status pf_instances_collect(perfile_session *s, const perfile_id_index *index,
                                     perfile_error *err);
 

@@ -11,6 +11,8 @@
 #include "core/stream.h"
 #include "core/writer.h"
 #include "io/out.h"
+#include "core/command.h"
+#include "io/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,9 +86,9 @@ perfile_status perfile_stream_next_run(perfile_stream *s, const perfile_record *
     return PERFILE_OK;
 }
 
-void perfile_stream_pass(perfile_stream *s, perfile_passed *out, size_t size)
+void pf_stream_pass(perfile_stream *s, pf_passed *out, size_t size)
 {
-    perfile_passed passed = {0};
+    pf_passed passed = {0};
     if (s->at == s->end && s->final == PERFILE_OK && s->ops->pass)
         s->ops->pass(s, &passed);
     memcpy(out, &passed, size < sizeof passed ? size : sizeof passed);
@@ -153,12 +155,12 @@ void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary 
     memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
-uint32_t perfile_stream_sorted_by(const perfile_stream *s)
+uint32_t pf_stream_sorted_by(const perfile_stream *s)
 {
     return s->sorted_by;
 }
 
-const char *perfile_stream_name(const perfile_stream *s)
+const char *pf_stream_name(const perfile_stream *s)
 {
     return s->name;
 }
@@ -275,12 +277,12 @@ uint64_t pf_container_bytes(const perfile_container *c)
 
 /* Requests of readers, from stages and from programs: see core/zone.h. */
 
-/* The state of perfile_stream_describe(). */
+/* The state of pf_stream_describe(). */
 struct pf_describing {
     pf_narrow narrow;
-    bool (*enough)(void *user, const perfile_described *d);
+    bool (*enough)(void *user, const pf_described *d);
     void *user;
-    pf_buffer events; /* perfile_described_event */
+    pf_buffer events; /* pf_described_event */
 };
 
 void pf_stream_narrow(perfile_stream *s, const pf_narrow *how)
@@ -318,7 +320,7 @@ const pf_zone_count *pf_zone_only_samples(const pf_zone *z)
 
 static bool add_event(pf_buffer *events, const pf_zone_count *count)
 {
-    const perfile_described_event e = {count->key, count->records};
+    const pf_described_event e = {count->key, count->records};
     return pf_buffer_append(events, &e, sizeof e);
 }
 
@@ -334,24 +336,23 @@ static unsigned describe(void *user, const pf_zone *z, uint64_t sequence)
     for (uint32_t i = 0; i < z->events.n; i++)
         if (!add_event(&x->events, &z->events.at[i]))
             return PF_NEED_ALL;
-    const perfile_described d = {.samples = samples->records,
-                                 .sample_bytes = samples->bytes,
-                                 .first_time = z->has_data_times ? z->data_first : PERFILE_NO_TIME,
-                                 .last_time = z->has_data_times ? z->data_last : PERFILE_NO_TIME,
-                                 .events =
-                                     (const perfile_described_event *)(const void *)x->events.ptr,
-                                 .n_events = z->events.n,
-                                 .pids = z->pids.known ? z->pids.at : NULL,
-                                 .n_pids = z->pids.known ? z->pids.n : 0,
-                                 .tids = z->tids.known ? z->tids.at : NULL,
-                                 .n_tids = z->tids.known ? z->tids.n : 0,
-                                 .cpus = z->cpus.known ? z->cpus.at : NULL,
-                                 .n_cpus = z->cpus.known ? z->cpus.n : 0};
+    const pf_described d = {.samples = samples->records,
+                            .sample_bytes = samples->bytes,
+                            .first_time = z->has_data_times ? z->data_first : PERFILE_NO_TIME,
+                            .last_time = z->has_data_times ? z->data_last : PERFILE_NO_TIME,
+                            .events = (const pf_described_event *)(const void *)x->events.ptr,
+                            .n_events = z->events.n,
+                            .pids = z->pids.known ? z->pids.at : NULL,
+                            .n_pids = z->pids.known ? z->pids.n : 0,
+                            .tids = z->tids.known ? z->tids.at : NULL,
+                            .n_tids = z->tids.known ? z->tids.n : 0,
+                            .cpus = z->cpus.known ? z->cpus.at : NULL,
+                            .n_cpus = z->cpus.known ? z->cpus.n : 0};
     return x->enough(x->user, &d) ? PF_NEED_SIDEBAND : PF_NEED_ALL;
 }
 
-bool perfile_stream_describe(perfile_stream *s,
-                             bool (*enough)(void *user, const perfile_described *d), void *user)
+bool pf_stream_describe(perfile_stream *s, bool (*enough)(void *user, const pf_described *d),
+                        void *user)
 {
     if (!s->ops->narrow || s->below || s->begun || s->describing || !s->origin)
         return false;
@@ -395,11 +396,6 @@ perfile_status perfile_writer_feature(perfile_writer *w, uint32_t number, perfil
                            : pf_writer_refuse(w, "features", err);
 }
 
-perfile_status perfile_writer_put(perfile_writer *w, const perfile_record *r, perfile_error *err)
-{
-    return w->ops->put(w, &(pf_batch){.at = r, .n = 1}, err);
-}
-
 perfile_status perfile_writer_put_run(perfile_writer *w, const perfile_record *first, size_t n,
                                       perfile_error *err)
 {
@@ -431,7 +427,7 @@ void perfile_writer_abort(perfile_writer *w)
     if (w->finished)
         return;
     w->given_up = true;
-    perfile_sink_abort(w->sink);
+    pf_sink_abort(w->sink);
 }
 
 void perfile_writer_close(perfile_writer *w)

@@ -9,6 +9,7 @@
 #include "io/source.h"
 #include "perfile/stream.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 struct pf_stored; /* core/zone.h */
 
@@ -39,8 +40,8 @@ typedef struct pf_stream_ops {
     void (*close)(perfile_stream *s);
     /* The operations from here on may be NULL.  They are called only when no record of the last
      * run is left, and their results are valid until the next call. */
-    /* See perfile_stream_pass(). */
-    void (*pass)(perfile_stream *s, perfile_passed *passed);
+    /* See pf_stream_pass(). */
+    void (*pass)(perfile_stream *s, pf_passed *passed);
     /* See pf_stream_narrow().  A stage receives only requests with takes_all. */
     void (*narrow)(perfile_stream *s, const pf_narrow *how);
     /* See perfile_stream_seek().  On failure the position of the stream does not change. */
@@ -85,7 +86,7 @@ struct perfile_stream {
     const char *name;
     pf_inputs inputs;                 /* of the lowest stream: the sources that it reads */
     perfile_source *source;           /* of the lowest stream: its only source, or NULL */
-    struct pf_describing *describing; /* set by perfile_stream_describe(), or NULL */
+    struct pf_describing *describing; /* set by pf_stream_describe(), or NULL */
     pf_source_origin *origin;   /* of the lowest stream; NULL if the capture is not in an archive */
     void (*closed)(void *user); /* called when the stream is closed; may be NULL */
     void *closed_user;

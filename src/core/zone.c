@@ -11,6 +11,7 @@
 #include "core/session.h"
 #include "core/zone.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -502,7 +503,7 @@ static bool look_up(pf_zone *z, recent_id *e, const perfile_record *r, uint64_t 
     /* Equal layouts count as one, so the loop rarely has to change positions. */
     e->layout = pf_session_layout(r->session);
     if (!e->layout)
-        e->layout = event ? event->layout : perfile_record_layout(r, NULL);
+        e->layout = event ? event->layout : pf_record_layout(r, NULL);
     e->index = event ? event->index : 0;
     return !event || pf_zone_counts_add(&z->events, e->index, 0, 0);
 }

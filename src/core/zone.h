@@ -231,7 +231,7 @@ uint64_t pf_zone_bytes(const pf_zone *z);
  * has only samples and FINISHED_ROUND records; otherwise 0. */
 uint64_t pf_zone_plain_samples(const pf_zone *z);
 
-/* Frees what perfile_stream_describe() allocated.  NULL is allowed. */
+/* Frees what pf_stream_describe() allocated.  NULL is allowed. */
 struct pf_describing;
 void pf_stream_describing_free(struct pf_describing *x);
 

@@ -7,6 +7,7 @@
 #include "core/stream.h"
 #include "emit/emitter.h"
 #include "io/workers.h"
+#include "emit/command.h"
 
 #include <string.h>
 
@@ -401,7 +402,7 @@ perfile_status pf_emitter_write_out(perfile_emitter *e, perfile_error *err)
     return out.len ? perfile_sink_write(e->sink, out, err) : PERFILE_OK;
 }
 
-perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
+perfile_status pf_emitter_flush(perfile_emitter *e, perfile_error *err)
 {
     perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
     return st == PERFILE_OK ? pf_emitter_write_out(e, err) : st;
@@ -410,11 +411,6 @@ perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
 perfile_status perfile_emitter_begin(perfile_emitter *e, perfile_error *err)
 {
     return write_out_if_full(e, e->ops->begin(e, err), err);
-}
-
-perfile_status perfile_emitter_put(perfile_emitter *e, const perfile_record *r, perfile_error *err)
-{
-    return e->threads ? pf_emit_threads_put(e, r, 1, err) : pf_emitter_put_now(e, r, err);
 }
 
 perfile_status perfile_emitter_put_run(perfile_emitter *e, const perfile_record *first, size_t n,
@@ -436,7 +432,7 @@ perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
     perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
     if (st == PERFILE_OK)
         st = e->ops->finish(e, err);
-    return st == PERFILE_OK ? perfile_emitter_flush(e, err) : st;
+    return st == PERFILE_OK ? pf_emitter_flush(e, err) : st;
 }
 
 void perfile_emitter_get_summary(const perfile_emitter *e, perfile_export_summary *summary,
@@ -451,14 +447,14 @@ void perfile_emitter_get_summary(const perfile_emitter *e, perfile_export_summar
 
 /* Returns the exit status of `dump`.  Damage alone is not a failure if something could be
  * decoded. */
-int perfile_emitter_outcome(const perfile_emitter *e)
+int pf_emitter_outcome(const perfile_emitter *e)
 {
     if (e->n_errors == 0)
-        return PERFILE_EMIT_COMPLETE;
-    return e->decoded ? PERFILE_EMIT_DAMAGED : PERFILE_EMIT_NOTHING;
+        return PF_EMIT_COMPLETE;
+    return e->decoded ? PF_EMIT_DAMAGED : PF_EMIT_NOTHING;
 }
 
-uint64_t perfile_emitter_errors(const perfile_emitter *e)
+uint64_t pf_emitter_errors(const perfile_emitter *e)
 {
     return e->n_errors;
 }

@@ -384,7 +384,7 @@ typedef enum pf_plan {
 /* Returns the plan of a field.  Callers cache it, because this is slow. */
 pf_plan pf_plan_of(const perfile_field *field);
 
-/* perfile_kind_base() as constants PF_BASE_ADDR …, for pf_plan_for(). */
+/* pf_kind_base() as constants PF_BASE_ADDR …, for pf_plan_for(). */
 enum {
 #define KIND(id, number, name, base, words, doc) PF_BASE_##id = PERFILE_BASE_##base,
 #include "perfile/format/kinds.def"

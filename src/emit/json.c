@@ -2,6 +2,8 @@
  * form jsonl. */
 #include "emit/emitter.h"
 #include "perfile/text.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 #include <string.h>
 
@@ -45,7 +47,7 @@ bool pf_utf8_valid(perfile_bytes text)
                 continue;
             }
         }
-        size_t n = perfile_utf8_char(p, left, NULL);
+        size_t n = pf_utf8_char(p, left, NULL);
         if (n == 0)
             return false;
         p += n;
@@ -56,7 +58,7 @@ bool pf_utf8_valid(perfile_bytes text)
 
 pf_plan pf_plan_of(const perfile_field *f)
 {
-    return pf_plan_for(f->type, f->element, f->kind, perfile_kind_base(f->kind), f->flags);
+    return pf_plan_for(f->type, f->element, f->kind, pf_kind_base(f->kind), f->flags);
 }
 
 static void pf_json_bytes(perfile_emitter *e, perfile_bytes bytes)

@@ -11,6 +11,9 @@
 #include "perfile/abi.h"
 #include "perfile/perfile.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 /* Fields in the form "text": a visitor that shows everything that a walk over a record, attr or
  * feature finds.
@@ -339,9 +342,9 @@ static void pf_text_offset(pf_text_page *t, uint64_t offset)
 static void pf_text_damage(pf_text_page *t, uint32_t damage)
 {
     PF_TEXT_LITERAL(t, "!! ");
-    pf_text_page_string(t, perfile_damage_name(damage));
+    pf_text_page_string(t, pf_damage_name(damage));
     PF_TEXT_LITERAL(t, ": ");
-    pf_text_page_string(t, perfile_damage_text(damage));
+    pf_text_page_string(t, pf_damage_text(damage));
 }
 
 static void pf_text_damage_at(pf_text_page *t, uint32_t damage, uint64_t offset)
@@ -409,7 +412,7 @@ static void put_declared_features(pf_text_page *t, const perfile_container *c)
         if (!first)
             pf_text_page_between(t);
         first = false;
-        const char *name = perfile_feature_name(i);
+        const char *name = pf_feature_name(i);
         if (name)
             pf_text_page_string(t, name);
         else
@@ -502,7 +505,7 @@ static void event_lines(pf_text_page *t, const perfile_event *event)
 }
 
 /* Writes an event type of an old file: config and name. */
-static void event_type_line(pf_text_page *t, const perfile_event_type *type)
+static void event_type_line(pf_text_page *t, const pf_event_type *type)
 {
     pf_text_page_line(t, 0);
     PF_TEXT_LITERAL(t, "event_type ");
@@ -516,7 +519,7 @@ static void event_type_line(pf_text_page *t, const perfile_event_type *type)
 /* Writes a feature section: position, number and name, then its fields or its damage. */
 static void feature_lines(pf_text_page *t, const perfile_feature *f)
 {
-    const char *name = perfile_feature_name(f->number);
+    const char *name = pf_feature_name(f->number);
     pf_text_page_line(t, 0);
     pf_text_offset(t, f->offset);
     PF_TEXT_LITERAL(t, " +");
@@ -549,8 +552,8 @@ static void pf_text_facts(pf_text_page *t)
         if (event->origin == PERFILE_ORIGIN_CONTAINER)
             event_lines(t, event);
     }
-    for (uint32_t i = 0; i < perfile_session_n_event_types(s); i++)
-        event_type_line(t, perfile_session_event_type(s, i));
+    for (uint32_t i = 0; i < pf_session_n_event_types(s); i++)
+        event_type_line(t, pf_session_event_type(s, i));
     for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         if (f->origin == PERFILE_ORIGIN_CONTAINER)
@@ -609,7 +612,7 @@ static void put_place(pf_text_page *t, const perfile_record *r)
 
 static void put_type(pf_text_page *t, const perfile_record *r)
 {
-    const char *name = perfile_type_name(r->family, r->type);
+    const char *name = pf_type_name(r->family, r->type);
     size_t mark = t->base.out.len;
     if (name) {
         pf_text_page_string(t, name);
@@ -681,7 +684,7 @@ static void head_line(pf_text_page *t, const perfile_record *r)
 /* Hex mode: writes the record header of another family on one line. */
 static void other_header(pf_text_page *t, const perfile_record *r)
 {
-    pf_text_page_named(t, "header", 0, perfile_family_header(r->family));
+    pf_text_page_named(t, "header", 0, pf_family_header(r->family));
     PF_TEXT_LITERAL(t, "type ");
     pf_text_page_dec(t, perfile_record_stored_type(r));
     PF_TEXT_LITERAL(t, ", size ");
@@ -695,7 +698,7 @@ static void other_header(pf_text_page *t, const perfile_record *r)
  * field (4 bytes) and no misc. */
 static void header_fields(pf_text_page *t, const perfile_record *r)
 {
-    const char *name = perfile_type_name(r->family, r->type);
+    const char *name = pf_type_name(r->family, r->type);
     bool wide = pf_type_is_wide(r->type);
     if (r->family != PERFILE_FAMILY_PERF) {
         other_header(t, r);
@@ -731,7 +734,7 @@ static perfile_status carried_feature(pf_text_page *t, const perfile_record *r, 
         return st;
     /* An empty feature ends the list.  Its number is one above the last feature of the perf that
      * wrote it, and newer versions have given that number to a real feature. */
-    const char *name = perfile_feature_name(f.number);
+    const char *name = pf_feature_name(f.number);
     if (f.payload.len == 0 && f.number >= FIRST_END_MARKER)
         name = "end of features";
     pf_text_page_named(t, "feat_id", PF_PERF_RECORD_HEADER, 8);
@@ -832,7 +835,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
     /* Hex mode needs header and body in one range of memory, which records assembled from fragments
      * do not have. */
     bool hex = t->hex;
-    t->hex = hex && r->header && r->body.ptr == r->header + perfile_family_header(r->family);
+    t->hex = hex && r->header && r->body.ptr == r->header + pf_family_header(r->family);
     t->bytes = r->header;
     head_line(t, r);
     if (t->hex)
@@ -841,7 +844,7 @@ static perfile_status record_lines(pf_text_page *t, const perfile_record *r, per
     why.damage = 0;
     if (put_body(t, r, &why) != PERFILE_OK) {
         pf_text_error(t, why.damage);
-        pf_text_page_dump(t, perfile_family_header(r->family), r->body);
+        pf_text_page_dump(t, pf_family_header(r->family), r->body);
         t->base.n_errors++;
     }
     perfile_status st = put_payload(t, r, err);

@@ -4,6 +4,8 @@
 #include "perfile/abi.h"
 #include "perfile/text.h"
 #include "schema/rows.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 #include <stdio.h>
 
@@ -49,8 +51,8 @@ void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width)
 static size_t printable(const uint8_t *p, size_t left)
 {
     uint32_t code;
-    size_t n = perfile_utf8_char(p, left, &code);
-    return n && perfile_is_printable(code) ? n : 0;
+    size_t n = pf_utf8_char(p, left, &code);
+    return n && pf_is_printable(code) ? n : 0;
 }
 
 /* Writes a byte that cannot be shown as \n, \t or \xNN. */
@@ -419,7 +421,7 @@ void pf_text_page_misc(pf_text_page *t, uint32_t type, uint16_t misc)
     /* In records written by tools these bits are not a cpumode: tools do not set them. */
     if (type < PERFILE_RECORD_USER || type == PERFILE_RECORD_HEADER_BUILD_ID) {
         unsigned number = misc & PERFILE_MISC_CPUMODE_MASK;
-        const perfile_vocabulary *modes = perfile_kind_words(PERFILE_KIND_BUILD_ID_MISC);
+        const perfile_vocabulary *modes = pf_kind_words(PERFILE_KIND_BUILD_ID_MISC);
         mode = number ? perfile_vocabulary_word(modes, number) : NULL;
     }
     if (mode) {
@@ -506,7 +508,7 @@ static bool all_ones(unsigned type, uint64_t v)
 /* Writes a number without a name, in the base of its kind. */
 static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
-    if (perfile_kind_base(kind) == PERFILE_BASE_HEX) {
+    if (pf_kind_base(kind) == PERFILE_BASE_HEX) {
         pf_text_page_0x(t, v);
     } else if (pf_is_signed(type) && (int64_t)v < 0) {
         PF_TEXT_LITERAL(t, "-");
@@ -519,7 +521,7 @@ static void put_plain(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 /* Writes a number followed by its name or the names of its bits. */
 static void put_spelled(pf_text_page *t, unsigned kind, unsigned type, uint64_t v)
 {
-    const perfile_vocabulary *words = perfile_kind_words(kind);
+    const perfile_vocabulary *words = pf_kind_words(kind);
     put_plain(t, kind, type, v);
     if (!words || (words->bits && v == 0))
         return;
@@ -539,7 +541,7 @@ static void put_chain(pf_text_page *t, uint64_t v)
     enum { MARKERS = 4095 };
     const char *word = NULL;
     if (v >= UINT64_MAX - MARKERS + 1)
-        word = perfile_vocabulary_word(perfile_kind_words(PERFILE_KIND_CHAIN), v);
+        word = perfile_vocabulary_word(pf_kind_words(PERFILE_KIND_CHAIN), v);
     if (!word) {
         pf_text_page_0x(t, v);
         return;

@@ -14,6 +14,7 @@
 #include "expr/program.h"
 #include "expr/fetch.h"
 #include "profile/answers.h"
+#include "emit/command.h"
 
 enum {
     MOST_COLUMNS = 64,
@@ -125,22 +126,21 @@ static void columns_close(columns *c)
 }
 
 /* Columns that an application reads as text, one at a time. */
-struct perfile_columns {
+struct pf_columns {
     columns columns;
     pf_buffer text;
     uint8_t room[PF_NAME_MOST];
 };
 
-perfile_status perfile_columns_open(const perfile_model *model,
-                                    const perfile_symbols_options *symbols, const char *fields,
-                                    perfile_columns **out, perfile_error *err)
+perfile_status pf_columns_open(const perfile_model *model, const perfile_symbols_options *symbols,
+                               const char *fields, pf_columns **out, perfile_error *err)
 {
-    perfile_columns *c = pf_alloc(1, sizeof *c);
+    pf_columns *c = pf_alloc(1, sizeof *c);
     if (!c)
         return pf_fail_nomem(err, "columns");
     perfile_status st = columns_open(&c->columns, fields, err);
     if (st != PERFILE_OK) {
-        perfile_columns_close(c);
+        pf_columns_close(c);
         return st;
     }
     c->columns.answers.model = model;
@@ -149,7 +149,7 @@ perfile_status perfile_columns_open(const perfile_model *model,
     return PERFILE_OK;
 }
 
-void perfile_columns_close(perfile_columns *c)
+void pf_columns_close(pf_columns *c)
 {
     if (!c)
         return;
@@ -158,7 +158,7 @@ void perfile_columns_close(perfile_columns *c)
     pf_free(c);
 }
 
-perfile_status perfile_emit_fields_check(const char *fields, bool *model, perfile_error *err)
+perfile_status pf_emit_fields_check(const char *fields, bool *model, perfile_error *err)
 {
     columns c;
     perfile_status st = columns_open(&c, fields, err);
@@ -415,8 +415,8 @@ const pf_emit_ops pf_emit_tsv = {
     .failure = tsv_failure,
 };
 
-perfile_status perfile_columns_text(perfile_columns *c, const perfile_record *r, uint32_t position,
-                                    perfile_bytes *text, perfile_error *err)
+perfile_status pf_columns_text(pf_columns *c, const perfile_record *r, uint32_t position,
+                               perfile_bytes *text, perfile_error *err)
 {
     perfile_field field;
     perfile_value value;

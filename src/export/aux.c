@@ -21,6 +21,7 @@
 #include "io/out.h"
 #include "model/index.h"
 #include "perfile/field.h"
+#include "schema/command.h"
 
 /* The data after an AUXTRACE record. */
 typedef struct piece {
@@ -266,8 +267,7 @@ static void say_number(aux *x, const char *name, uint32_t number)
 /* Writes the tracer: its name, number and words. */
 static void say_info(aux *x)
 {
-    const char *name =
-        perfile_vocabulary_word(perfile_kind_words(PERFILE_KIND_AUXTRACE_TYPE), x->type);
+    const char *name = perfile_vocabulary_word(pf_kind_words(PERFILE_KIND_AUXTRACE_TYPE), x->type);
     if (x->has_info && name)
         say(x, "\"tracer\":\"%s\",\"type\":%" PRIu32, name, x->type);
     else if (x->has_info)
@@ -328,7 +328,7 @@ static perfile_status say_queue(aux *x, const queue *q, perfile_error *err)
 /* Writes the names of the flags of an AUX record. */
 static void say_flags(aux *x, uint64_t flags)
 {
-    const perfile_vocabulary *words = perfile_kind_words(PERFILE_KIND_AUX_FLAGS);
+    const perfile_vocabulary *words = pf_kind_words(PERFILE_KIND_AUX_FLAGS);
     bool any = false;
     say(x, ",\"flags\":[");
     for (uint32_t i = 0; i < words->n; i++) {

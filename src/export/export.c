@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "core/session.h"
 #include "perfile/event.h"
+#include "core/command.h"
+#include "symbol/command.h"
 
 enum { WRITE_BYTES = 1 << 20 };
 
@@ -102,7 +104,7 @@ static bool note_name(pf_exporter *x)
     const size_t i = x->n_inputs - (size_t)1;
     if (i >= sizeof x->names / sizeof x->names[0])
         return true;
-    const char *name = perfile_stream_name(x->base.stream);
+    const char *name = pf_stream_name(x->base.stream);
     const char *slash = strrchr(name, '/');
     if (strcmp(name, "-") == 0)
         name = "standard input";
@@ -225,7 +227,7 @@ perfile_status pf_export_end_input(pf_exporter *x, perfile_error *err)
     add_unwound(&x->sum, &x->reader.unwinder);
     x->sum.not_inlined += x->reader.resolver.n_left_out;
     pf_unwinder_free(&x->reader.unwinder);
-    x->sum.too_costly += x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
+    x->sum.too_costly += x->symbols ? pf_symbols_too_costly(x->symbols) : 0;
     perfile_symbols_close(x->symbols);
     x->symbols = NULL;
     if (!x->wall_time && x->sum.first_time != PERFILE_NO_TIME &&

@@ -4,6 +4,7 @@
  * Markers are slices on a CPU, records other than samples, and samples of events other than the one
  * that firefox_threads.c chose. */
 #include "export/firefox.h"
+#include "schema/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,7 +155,7 @@ static const char *format_of(const perfile_field *field)
         if (formats[i].kind == field->kind)
             return formats[i].format;
     const bool number = field->type <= PERFILE_STORED_S32 || field->type == PERFILE_STORED_S64;
-    return number && perfile_kind_base(field->kind) == PERFILE_BASE_DEC ? "integer" : "string";
+    return number && pf_kind_base(field->kind) == PERFILE_BASE_DEC ? "integer" : "string";
 }
 
 static void put_field(pf_firefox *f, const char *key, const char *label, const char *format)

@@ -6,6 +6,8 @@
 #include "export/export.h"
 #include "perfile/session.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "schema/command.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -29,9 +31,9 @@ static const char *name_of(pf_counters *c, pf_profile *p, const pf_profiled *abo
     const perfile_session *s = about->record->session;
     const perfile_event *event =
         v->has_id && s ? perfile_session_event_by_id(s, v->id) : about->event;
-    perfile_instance instance;
+    pf_instance instance;
     char more[64] = "";
-    if (v->has_id && s && perfile_session_instance(s, v->id, &instance, sizeof instance) &&
+    if (v->has_id && s && pf_session_instance(s, v->id, &instance, sizeof instance) &&
         instance.cpu < UINT32_MAX)
         snprintf(more, sizeof more, " cpu %" PRIu64, instance.cpu);
     else if (about->record->type == PERFILE_RECORD_STAT && about->cpu < UINT32_MAX)
@@ -234,7 +236,7 @@ static bool append_number(pf_marks *m, const perfile_field *field, uint64_t n)
 {
     char text[32];
     const bool negative = field->type == PERFILE_STORED_S32 || field->type == PERFILE_STORED_S64;
-    if (perfile_kind_base(field->kind) == PERFILE_BASE_HEX)
+    if (pf_kind_base(field->kind) == PERFILE_BASE_HEX)
         snprintf(text, sizeof text, "\"0x%" PRIx64 "\"", n);
     else if (negative)
         snprintf(text, sizeof text, "%" PRId64, (int64_t)n);
@@ -371,7 +373,7 @@ uint32_t pf_marks_event(pf_marks *m, pf_profile *p, const char *event, const cha
 
 const char *pf_marks_name(const pf_mark_kind *kind)
 {
-    return kind->event ? kind->event : perfile_record_type_name((uint32_t)kind->type);
+    return kind->event ? kind->event : pf_record_type_name((uint32_t)kind->type);
 }
 
 uint32_t pf_marks_describe(pf_marks *m, pf_profile *p, const perfile_record *r)

@@ -13,6 +13,8 @@
 #include "expr/parse.h"
 #include "base/shorten.h"
 #include "expr/program.h"
+#include "expr/command.h"
+#include "schema/command.h"
 
 enum {
     SHOWN = 44, /* bytes of the text that are shown */
@@ -172,7 +174,7 @@ void pf_expr_offer_all(const perfile_expr *e, pf_nearest *suggestions)
     for (size_t i = 0; i < N_PROVIDED && e->has_provider; i++)
         if (e->provider.knows(e->provider.user, provided[i].name, &handle))
             pf_nearest_offer(suggestions, provided[i].name);
-    perfile_expr_names(offer_name, suggestions);
+    pf_expr_names(offer_name, suggestions);
 }
 
 /* Writes a message such as "mmap2 records have no pgof; did you mean mmap2.pgoff?" */
@@ -233,13 +235,13 @@ void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *
     for (size_t i = 0; s->of == PF_OF_MISC && (misc = pf_expr_misc_word(i)); i++)
         pf_nearest_offer(&suggestions, misc);
     if (s->of == PF_OF_CPUMODE)
-        offer_words(&suggestions, perfile_vocabulary_find("cpumode"));
+        offer_words(&suggestions, pf_vocabulary_find("cpumode"));
     for (uint32_t i = 0; i < s->n_ways; i++)
         offer_words(&suggestions, e->ways[s->ways + i].words);
     pf_nearest_put(&suggestions, out, size);
 }
 
-/* Listing the names of the tables, and perfile_expr_names().  Nested structs are walked with a
+/* Listing the names of the tables, and pf_expr_names().  Nested structs are walked with a
  * stack of frames instead of recursion. */
 
 enum { MOST_DEPTH = 6 }; /* the tables nest less deeply */
@@ -270,7 +272,7 @@ static void show_member(const pf_member *m, const char *record, const char *list
                               .name = name,
                               .list = list,
                               .doc = m->doc,
-                              .words = perfile_kind_words(m->kind),
+                              .words = pf_kind_words(m->kind),
                               .type = pf_expr_type_of(m),
                               .kind = m->kind};
     show(user, &what);
@@ -321,13 +323,13 @@ void pf_expr_list_shape(const pf_row_shape *shape, const char *record, const cha
     }
 }
 
-void perfile_expr_names(void (*name)(void *user, const perfile_expr_name *what), void *user)
+void pf_expr_names(void (*name)(void *user, const perfile_expr_name *what), void *user)
 {
     const pf_expr_common *c;
     for (size_t i = 0; (c = pf_expr_common_at(i)); i++) {
         perfile_expr_name what = {.record = "", .name = c->name, .doc = c->doc, .kind = c->kind};
         what.type = c->classes;
-        what.words = c->of == PF_OF_CPUMODE ? perfile_vocabulary_find("cpumode") : NULL;
+        what.words = c->of == PF_OF_CPUMODE ? pf_vocabulary_find("cpumode") : NULL;
         name(user, &what);
     }
     for (unsigned i = 0; i < pf_all_rows(); i++)

@@ -14,6 +14,7 @@
 #include "expr/program.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "schema/command.h"
 
 static inline bool is_swapped(const perfile_record *r)
 {
@@ -311,7 +312,7 @@ static bool common_text(const perfile_expr *e, const pf_slot *s, pf_expr_text *o
     const perfile_record *r = e->subject.r;
     const char *text = NULL;
     if (s->of == PF_OF_TYPE)
-        text = perfile_type_name(r->family, r->type);
+        text = pf_type_name(r->family, r->type);
     if (s->of == PF_OF_EVENT) {
         const perfile_event *event = perfile_record_event(r);
         text = event ? event->name : NULL;
@@ -493,7 +494,7 @@ static bool common_value(perfile_expr *e, pf_slot *s, perfile_field *f, perfile_
     if (s->of == PF_OF_TYPE) /* no table describes it */
         number.n = perfile_record_stored_type(e->subject.r);
     if (s->of == PF_OF_CPUMODE)
-        word = perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), number.n);
+        word = perfile_vocabulary_word(pf_vocabulary_find("cpumode"), number.n);
     if (word)
         set_text(f, v, (perfile_bytes){(const uint8_t *)word, strlen(word)});
     else

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "schema/command.h"
 
 const char *pf_expr_split_row(const char *name, const char **rest)
 {
@@ -83,7 +84,7 @@ static void add_element_ways(perfile_expr *e, pf_slot *slot, const pf_slot *list
                             &(pf_way){.class = PERFILE_EXPR_NUMBER,
                                       .type = way.element,
                                       .kind = way.kind,
-                                      .words = perfile_kind_words(way.kind)},
+                                      .words = pf_kind_words(way.kind)},
                             st, err);
         } else if (*name && way.type == PERFILE_STORED_LIST && !done[way.of]) {
             done[way.of] = true;
@@ -235,8 +236,8 @@ static int common_word(pf_slot *s, const char *word, uint64_t *number)
         s->misc_types = types;
         return PF_WORD_FOUND;
     case PF_OF_CPUMODE:
-        return pf_expr_word_value(perfile_vocabulary_find("cpumode"), word, number) ? PF_WORD_FOUND
-                                                                                    : PF_WORD_NONE;
+        return pf_expr_word_value(pf_vocabulary_find("cpumode"), word, number) ? PF_WORD_FOUND
+                                                                               : PF_WORD_NONE;
     default:
         return PF_WORD_NONE;
     }

@@ -10,6 +10,7 @@
 
 #include "expr/fetch.h"
 #include "expr/program.h"
+#include "expr/command.h"
 
 enum { BATCH_STEPS = 64 }; /* longer expressions are tested record by record */
 
@@ -398,8 +399,8 @@ static perfile_status test_at_once(perfile_expr *e, const pf_run *all, uint64_t 
     return PERFILE_OK;
 }
 
-perfile_status perfile_expr_test_run(perfile_expr *e, const perfile_record *first, size_t n,
-                                     uint64_t *yes, perfile_error *err)
+perfile_status pf_expr_test_run(perfile_expr *e, const perfile_record *first, size_t n,
+                                uint64_t *yes, perfile_error *err)
 {
     enum { MOST = 64 };
     if (n > MOST)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "core/layout.h"
+#include "schema/command.h"
 
 enum {
     MOST_SCOPES = 16, /* structs to search for one name */
@@ -174,7 +175,7 @@ static void add_member(search *s, const scope *p, const pf_member *m, const fixe
         .of = m->of,
         .at = (uint16_t)(p->at + m->at),
         .n_guards = p->n_guards,
-        .words = m->type == PERFILE_STORED_STRUCT ? NULL : perfile_kind_words(m->kind),
+        .words = m->type == PERFILE_STORED_STRUCT ? NULL : pf_kind_words(m->kind),
     };
     memcpy(way.guards, p->guards, sizeof way.guards);
     if (rest && !(way.class == PERFILE_EXPR_NUMBER && find_part(&way, rest)))

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "schema/rows.h"
+#include "filter/command.h"
 
 /* Checks options after they were copied. */
 static perfile_status check(const perfile_split_options *options, perfile_error *err)
@@ -30,7 +31,7 @@ static perfile_status check(const perfile_split_options *options, perfile_error 
     return options->pattern ? pf_split_pattern(options->pattern, options->by, err) : PERFILE_OK;
 }
 
-perfile_status perfile_split_check(const perfile_split_options *options, perfile_error *err)
+perfile_status pf_split_check(const perfile_split_options *options, perfile_error *err)
 {
     perfile_split_options how;
     perfile_status st = pf_options_copy(&how, options, "split.options", err);

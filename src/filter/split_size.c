@@ -12,6 +12,7 @@
 #include "perfile/event.h"
 #include "filter/split.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 enum {
     MOST_PROCESSES = 1 << 18, /* counted one by one; if there are more, all count for each part */
@@ -105,7 +106,7 @@ void pf_split_add_facts(pf_split *x, const perfile_stream *s)
         /* In a pipe, each entry of BUILD_ID has a header of its own. */
         bytes += FEATURE + (file ? f->payload.len + f->payload.len / 4 : 0);
     }
-    bytes += (uint64_t)EVENT_TYPE * perfile_session_n_event_types(session);
+    bytes += (uint64_t)EVENT_TYPE * pf_session_n_event_types(session);
     x->size.always += bytes;
     pf_ancestors_sort(&x->ancestors);
 }

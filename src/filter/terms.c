@@ -11,6 +11,7 @@
 #include "base/shorten.h"
 #include "expr/fetch.h"
 #include "filter/filter.h"
+#include "schema/command.h"
 
 /* The kinds of terms, as errors and notes name them (perfile_error.where). */
 static const char *const members[PERFILE_FILTER_N_BY] = {
@@ -122,8 +123,8 @@ static perfile_status unknown_type(const char *word, size_t n, perfile_error *er
     name[n] = '\0';
     pf_nearest_begin(&near, name);
     for (uint32_t type = 1; type < 256; type++)
-        if (perfile_record_type_name(type))
-            pf_nearest_offer(&near, perfile_record_type_name(type));
+        if (pf_record_type_name(type))
+            pf_nearest_offer(&near, pf_record_type_name(type));
     pf_nearest_put(&near, meant, sizeof meant);
     return pf_fail(err, PERFILE_E_USAGE, members[PERFILE_FILTER_BY_TYPE],
                    "type: no record type is called '%s'%s%s%s", name,

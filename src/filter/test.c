@@ -8,6 +8,7 @@
 #include "filter/filter.h"
 #include "perfile/filter.h"
 #include "perfile/records.h"
+#include "expr/command.h"
 
 #include <string.h>
 
@@ -178,7 +179,7 @@ static perfile_status wheres(pf_filter *x, const pf_run *run, uint64_t *asked, p
         /* If many records are left, testing the whole run at once costs less per record. The others
          * are masked out. */
         if (__builtin_popcountll(*asked) > (int)n / 2) {
-            st = perfile_expr_test_run(x->terms.wheres[k], first, n, &fits, err);
+            st = pf_expr_test_run(x->terms.wheres[k], first, n, &fits, err);
         } else {
             for (uint64_t left = *asked; left && st == PERFILE_OK; left &= left - 1) {
                 size_t i = (size_t)__builtin_ctzll(left);

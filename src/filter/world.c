@@ -7,6 +7,7 @@
 #include "expr/fetch.h"
 #include "filter/filter.h"
 #include "model/ask.h"
+#include "model/command.h"
 
 bool pf_pattern_fits(const pf_pattern *p, const char *text, size_t n)
 {
@@ -112,8 +113,7 @@ const char *pf_filter_comm(const pf_filter *x, const perfile_record *r)
 
 const char *pf_filter_dso(const pf_filter *x, const perfile_record *r)
 {
-    const perfile_mapping *m =
-        x->names.model ? perfile_model_record_mapping(x->names.model, r) : NULL;
+    const perfile_mapping *m = x->names.model ? pf_model_record_mapping(x->names.model, r) : NULL;
     return m ? m->name : NULL;
 }
 

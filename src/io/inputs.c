@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "perfile/source.h"
+#include "io/command.h"
 
 /* Maximum number of entries of a directory that are listed.  No recording has so many, but a large
  * directory that was named by mistake may. */
@@ -77,7 +78,7 @@ static bool is_like(const char *name, const char *form)
     return f ? !memchr(name, '/', n) : n == 0;
 }
 
-bool perfile_is_record_file(const char *name)
+bool pf_is_record_file(const char *name)
 {
     static const char *const forms[] = {
 #define FILE_NAME(form) form,
@@ -119,7 +120,7 @@ bool pf_companion_folder(const char *name, char folder[PF_COMPANION_FOLDER])
     return false;
 }
 
-bool perfile_is_companion_file(const char *name)
+bool pf_is_companion_file(const char *name)
 {
     char folder[PF_COMPANION_FOLDER];
     return pf_companion_folder(name, folder);
@@ -127,7 +128,7 @@ bool perfile_is_companion_file(const char *name)
 
 bool pf_is_output_file(const char *name)
 {
-    return perfile_is_record_file(name) || perfile_is_companion_file(name) ||
+    return pf_is_record_file(name) || pf_is_companion_file(name) ||
            strcmp(name, "index.json") == 0 || is_like(name, "aux.#");
 }
 
@@ -160,7 +161,7 @@ static bool add_entry(pf_inputs *in, int folder, const char *name)
         return add(in, &sb, PF_INPUT_DIRECTORY, ALL_MODES) && add_companions(in, folder, name);
     if (!S_ISREG(sb.st_mode))
         return true; /* no bytes of its own to protect */
-    mode_t mode = perfile_is_record_file(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;
+    mode_t mode = pf_is_record_file(name) ? sb.st_mode & ALL_MODES : (mode_t)ALL_MODES;
     return add(in, &sb, PF_INPUT_FILE, mode);
 }
 

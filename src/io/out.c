@@ -18,6 +18,7 @@
 #include "io/out_kind.h"
 #include "io/workers.h"
 #include "perfile/source.h"
+#include "io/command.h"
 
 /* Writes of at least this size bypass the buffer: copying them would cost more than a system
  * call. */
@@ -140,7 +141,7 @@ static perfile_status end_writing(perfile_sink *s, pf_sink_end how, perfile_erro
     return st == PERFILE_OK ? st : keep_error(s, &e, err);
 }
 
-perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
+perfile_status pf_sink_flush(perfile_sink *sink, perfile_error *err)
 {
     return end_writing(sink, PF_SINK_FLUSH, err);
 }
@@ -159,7 +160,7 @@ perfile_status pf_sink_appear(perfile_sink *s, perfile_error *err)
     return end_writing(s, PF_SINK_APPEAR, err);
 }
 
-void perfile_sink_abort(perfile_sink *sink)
+void pf_sink_abort(perfile_sink *sink)
 {
     perfile_error e;
     if (sink->finished)
@@ -179,7 +180,7 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
     perfile_status st = check_writable(s, err);
     if (st != PERFILE_OK)
         return st;
-    if (!s->patchable || !pf_within(offset, bytes.len, perfile_sink_count(s)))
+    if (!s->patchable || !pf_within(offset, bytes.len, pf_sink_count(s)))
         return pf_fail(err, PERFILE_E_USAGE, "sink.patch",
                        "'%s': %zu bytes at %" PRIu64 " cannot be replaced", s->name, bytes.len,
                        offset);
@@ -300,8 +301,8 @@ perfile_status pf_sink_add_inputs(perfile_sink *s, const pf_inputs *inputs, perf
     return s->ops->reads(s, &e) == PERFILE_OK ? PERFILE_OK : keep_error(s, &e, err);
 }
 
-perfile_status perfile_output_check(const char *path, int fd, const char *const *inputs,
-                                    size_t n_inputs, perfile_error *err)
+perfile_status pf_output_check(const char *path, int fd, const char *const *inputs, size_t n_inputs,
+                               perfile_error *err)
 {
     pf_inputs in = {0};
     perfile_status st = PERFILE_OK;
@@ -320,17 +321,17 @@ perfile_status perfile_output_check(const char *path, int fd, const char *const 
     return st;
 }
 
-uint64_t perfile_sink_count(const perfile_sink *sink)
+uint64_t pf_sink_count(const perfile_sink *sink)
 {
     return sink->passed + sink->buffer.len;
 }
 
-const char *perfile_sink_name(const perfile_sink *sink)
+const char *pf_sink_name(const perfile_sink *sink)
 {
     return sink->name;
 }
 
-const char *perfile_sink_temporary(const perfile_sink *sink)
+const char *pf_sink_temporary(const perfile_sink *sink)
 {
     return sink->temporary;
 }

@@ -44,7 +44,7 @@ typedef struct pf_sink_ops {
                               perfile_error *err);
     /* Called when the buffer is empty: first with PF_SINK_FLUSH, and once with PF_SINK_LAST. */
     perfile_status (*finish)(perfile_sink *s, pf_sink_end how, perfile_error *err);
-    /* See perfile_sink_abort(). */
+    /* See pf_sink_abort(). */
     void (*abort)(perfile_sink *s);
     /* Called when `inputs` has grown.  Restricts the mode of an output that has already appeared,
      * and fails if the output would replace or change an input. */
@@ -68,7 +68,7 @@ struct perfile_sink {
     uint32_t n_parts;      /* number of parts that were requested or named, counted from part 0 */
     uint32_t lossy;        /* PF_LOSSY_…; see pf_sink_mark() */
     char *name;            /* for messages: the path, or a name from the caller */
-    const char *temporary; /* see perfile_sink_temporary() */
+    const char *temporary; /* see pf_sink_temporary() */
     pf_inputs inputs;      /* the files that are read to make the output, which must not change
                             * them */
     perfile_error error;   /* the first error; its status is PERFILE_OK if there was none */
@@ -135,7 +135,7 @@ perfile_status pf_sink_part(perfile_sink *s, uint32_t n, perfile_sink **part, pe
 perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *name,
                                  perfile_error *err);
 
-/* Makes the sink of a companion file (perfile_is_companion_file()), which has no records; `s` owns
+/* Makes the sink of a companion file (pf_is_companion_file()), which has no records; `s` owns
  * it.  Call it after all parts with records were requested.  Fails with PERFILE_E_USAGE if `s` has
  * no parts. */
 perfile_status pf_sink_companion(perfile_sink *s, const char *name, perfile_sink **file,

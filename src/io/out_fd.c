@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #include "base/error.h"
 #include "io/out_kind.h"
+#include "io/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,8 +261,8 @@ static perfile_status open_file(pf_out_append *f, perfile_error *err)
     return PERFILE_OK;
 }
 
-perfile_status perfile_sink_append(const char *path, const perfile_sink_options *options,
-                                   perfile_sink **sink, perfile_error *err)
+perfile_status pf_sink_append(const char *path, const perfile_sink_options *options,
+                              perfile_sink **sink, perfile_error *err)
 {
     pf_out_append *f;
     if (!path)

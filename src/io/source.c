@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "io/source.h"
 #include "io/source_kind.h"
+#include "io/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -162,12 +163,12 @@ void pf_source_release(perfile_source *s, uint64_t offset, uint64_t len)
         s->ops->release(s, offset, len);
 }
 
-const char *perfile_source_name(const perfile_source *source)
+const char *pf_source_name(const perfile_source *source)
 {
     return source->name;
 }
 
-bool perfile_source_is_directory(const perfile_source *source)
+bool pf_source_is_directory(const perfile_source *source)
 {
     return pf_source_has_entries(source);
 }

@@ -182,7 +182,7 @@ perfile_status pf_source_again(const perfile_source *dir, perfile_source **sourc
 perfile_status pf_source_list(const perfile_source *dir, const char *prefix, char ***names,
                               size_t *n, perfile_error *err);
 
-/* Lists the companion files in the directory (perfile_is_companion_file()), like
+/* Lists the companion files in the directory (pf_is_companion_file()), like
  * pf_source_list(). */
 perfile_status pf_source_companions(const perfile_source *dir, char ***names, size_t *n,
                                     perfile_error *err);

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "io/source.h"
+#include "io/command.h"
 
 typedef struct pf_dir {
     perfile_source base;
@@ -226,7 +227,7 @@ perfile_status pf_source_entry(const perfile_source *dir, const char *entry,
     if (st != PERFILE_OK)
         return st;
     /* Refuses everything that leads out of the directory. */
-    const bool is_path = strchr(entry, '/') && !perfile_is_companion_file(entry);
+    const bool is_path = strchr(entry, '/') && !pf_is_companion_file(entry);
     if (!entry[0] || is_path || strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0)
         return pf_fail(err, PERFILE_E_USAGE, "source.entry", "'%s' is not the name of a file",
                        entry);
@@ -318,7 +319,7 @@ perfile_status pf_source_companions(const perfile_source *dir, char ***names, si
     size_t kept = 0;
     perfile_status st = pf_source_list(dir, "", names, n, err);
     for (size_t i = 0; st == PERFILE_OK && i < *n; i++)
-        if (perfile_is_companion_file((*names)[i]))
+        if (pf_is_companion_file((*names)[i]))
             (*names)[kept++] = (*names)[i];
     if (st == PERFILE_OK)
         *n = kept;
@@ -379,7 +380,7 @@ static perfile_status files_again(const perfile_source *s, perfile_source **sour
                                   perfile_error *err)
 {
     const pf_files *f = (const pf_files *)s;
-    return perfile_source_files((const char *const *)f->paths, f->n, &s->options, source, err);
+    return pf_source_files((const char *const *)f->paths, f->n, &s->options, source, err);
 }
 
 static void files_close(perfile_source *s)
@@ -415,9 +416,9 @@ static perfile_status add_path(pf_files *f, const char *path, perfile_error *err
                                                      : pf_fail_nomem(err, "source.files");
 }
 
-perfile_status perfile_source_files(const char *const *paths, size_t n,
-                                    const perfile_source_options *options, perfile_source **source,
-                                    perfile_error *err)
+perfile_status pf_source_files(const char *const *paths, size_t n,
+                               const perfile_source_options *options, perfile_source **source,
+                               perfile_error *err)
 {
     pf_files *f;
     if (n == 0)

@@ -20,6 +20,7 @@
 #include "io/out.h"
 #include "lib/convert.h"
 #include "schema/rows.h"
+#include "io/command.h"
 
 enum { COPY_BYTES = 1 << 20 }; /* collected before they are copied, to make few large writes */
 
@@ -83,7 +84,7 @@ static perfile_status swap_head(pf_image *m, perfile_error *err)
         return pf_fail(err, PERFILE_E_USAGE, "convert.sink",
                        "'%s' cannot take the file form, whose header is written last: write to a "
                        "file, or choose the form pipe",
-                       perfile_sink_name(x->sink));
+                       pf_sink_name(x->sink));
     if (x->head.form != PERFILE_FORM_PIPE)
         return PERFILE_OK;
     perfile_status st = pf_source_read(m->bytes[0], 0, first, sizeof first, err);

@@ -21,6 +21,10 @@
 #include "perfile/damage.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "lib/command.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -146,7 +150,7 @@ static bool is_dropped(pf_copy *x, const perfile_record *r)
     }
     if (r->type != PERFILE_RECORD_HEADER_FEATURE || x->to == PERFILE_FORM_FILE ||
         perfile_record_feature(r, &f, NULL) != PERFILE_OK || f.payload.len == 0 ||
-        perfile_feature_name(f.number))
+        pf_feature_name(f.number))
         return false;
     pf_notes_record(&x->notes, PERFILE_NOTE_FEATURE_LEFT_OUT, f.number, 0, f.payload.len, r);
     return true;
@@ -352,7 +356,7 @@ void pf_copy_start(pf_copy *x, perfile_stream *s, perfile_writer *w,
     x->from = x->container->form;
     x->to = w->form;
     x->joins_parts =
-        x->container->n_parts > 1 && !w->directory && s->sorted_by == PERFILE_SORTED_BY_NOTHING;
+        x->container->n_parts > 1 && !w->directory && s->sorted_by == PF_SORTED_BY_NOTHING;
     /* A sorted stream has merged the parts by time, so its rounds are true, if it has any. */
     x->joined_seq = PERFILE_NO_SEQUENCE;
     x->held_most = HELD_MOST;
@@ -484,12 +488,12 @@ static const struct {
 };
 
 /* Public functions accept any number: kinds of newer versions have no name. */
-const char *perfile_note_name(uint32_t kind)
+const char *pf_note_name(uint32_t kind)
 {
     return kind < PERFILE_N_NOTES && kinds[kind].name ? kinds[kind].name : "";
 }
 
-bool perfile_note_is_loss(uint32_t kind)
+bool pf_note_is_loss(uint32_t kind)
 {
     return kind < PERFILE_N_NOTES && kinds[kind].loss;
 }
@@ -554,7 +558,7 @@ static void subject(const perfile_note *n, char *out, size_t size)
     case PERFILE_NOTE_RECORDS_CUT:
     case PERFILE_NOTE_ROUNDS_LEFT_OUT:
     case PERFILE_NOTE_DECOMPRESSED:
-        name = perfile_record_type_name(n->number);
+        name = pf_record_type_name(n->number);
         if (name)
             snprintf(out, size, "%" PRIu64 " %s record%s", n->count, name, s);
         else if (n->number == UINT32_MAX)
@@ -582,7 +586,7 @@ static void subject(const perfile_note *n, char *out, size_t size)
         snprintf(out, size, "%" PRIu64 " event%s", n->count, s);
         break;
     default:
-        name = perfile_feature_name(n->number);
+        name = pf_feature_name(n->number);
         if (name)
             snprintf(out, size, "feature %s", name);
         else if (n->number == UINT32_MAX)
@@ -598,7 +602,7 @@ static void reason(const perfile_note *n, const char *words, char *out, size_t s
 {
     char where[64] = "";
     if (n->damage)
-        words = perfile_damage_text(n->damage);
+        words = pf_damage_text(n->damage);
     if (n->offset != PERFILE_NO_OFFSET)
         snprintf(where, sizeof where, "%sat offset %" PRIu64 "%s",
                  n->count == 1 ? "" : "the first ", n->offset, words[0] ? ": " : "");

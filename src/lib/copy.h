@@ -162,7 +162,7 @@ void pf_copy_free(pf_copy *x);
  * format writes them again. */
 perfile_status pf_copy_headers(perfile_writer *w, const perfile_container *c, perfile_error *err);
 
-/* lib/copy_facts.c: copies the companion files (perfile_is_companion_file()) of the capture with
+/* lib/copy_facts.c: copies the companion files (pf_is_companion_file()) of the capture with
  * this session to `sink`, after its parts with records.  Does nothing if the capture or the sink is
  * not a directory. */
 perfile_status pf_companions_copy(const perfile_session *s, perfile_sink *sink, perfile_error *err);

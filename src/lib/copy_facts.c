@@ -19,6 +19,8 @@
 #include "lib/copy.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "schema/command.h"
 
 /* Adds an event to the writer.  `ids` can differ from e->ids, which grows while a pipe is read. */
 static perfile_status write_event(pf_copy *x, const perfile_event *e, const perfile_words *ids,
@@ -30,7 +32,7 @@ static perfile_status write_event(pf_copy *x, const perfile_event *e, const perf
 
 /* Returns the name of an event type, cut (and noted) if it fills all 64 bytes of its field.
  * Without a terminating zero, readers in perf would read past the end. */
-static perfile_bytes terminated_name(pf_copy *x, const perfile_event_type *t)
+static perfile_bytes terminated_name(pf_copy *x, const pf_event_type *t)
 {
     enum { MOST = 63 }; /* MAX_EVENT_NAME in perf is 64, including the zero */
     const perfile_note note = {.kind = PERFILE_NOTE_EVENT_BROKEN,
@@ -51,13 +53,13 @@ static perfile_bytes terminated_name(pf_copy *x, const perfile_event_type *t)
 static perfile_status write_event_types(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    uint32_t n = perfile_session_n_event_types(x->session);
+    uint32_t n = pf_session_n_event_types(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
-        const perfile_event_type *t = perfile_session_event_type(x->session, i);
+        const pf_event_type *t = pf_session_event_type(x->session, i);
         perfile_header_event_type v = {.event_id = t->event_id, .name = terminated_name(x, t)};
         st = x->to == PERFILE_FORM_PIPE
                  ? perfile_writer_put_header_event_type(x->writer, &v, sizeof v, NULL, err)
-                 : perfile_writer_event_type(x->writer, v.event_id, v.name, err);
+                 : pf_writer_event_type(x->writer, v.event_id, v.name, err);
     }
     return st;
 }
@@ -98,7 +100,7 @@ static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfil
         pf_notes_add(&x->notes, &note);
         return PERFILE_OK;
     }
-    if (!perfile_feature_name(f->number) && x->options.flags & PERFILE_COPY_DROP_UNKNOWN) {
+    if (!pf_feature_name(f->number) && x->options.flags & PERFILE_COPY_DROP_UNKNOWN) {
         note.kind = PERFILE_NOTE_FEATURE_LEFT_OUT;
         pf_notes_add(&x->notes, &note);
         return PERFILE_OK;

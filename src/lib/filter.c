@@ -20,6 +20,7 @@
 #include "model/ask.h"
 #include "perfile/filter.h"
 #include "perfile/target.h"
+#include "model/command.h"
 
 /* The passes of a filter. */
 typedef struct passing {
@@ -424,7 +425,7 @@ static bool is_needed(const pf_reading *x, const perfile_record *r)
     const bool maps = r->type == PERFILE_RECORD_MMAP || r->type == PERFILE_RECORD_MMAP2 ||
                       r->type == PERFILE_RECORD_KSYMBOL;
     return r->family == PERFILE_FAMILY_PERF && r->type != PERFILE_RECORD_SAMPLE &&
-           !(x->names_only && maps) && perfile_model_wants(r->type);
+           !(x->names_only && maps) && pf_model_wants(r->type);
 }
 
 /* Feeds the side-band in a run to the model. */

@@ -19,6 +19,8 @@
 #include "perfile/merge_captures.h"
 #include "perfile/byteswap.h"
 #include "perfile/sort.h"
+#include "io/command.h"
+#include "base/command.h"
 
 typedef struct merging merging;
 
@@ -71,7 +73,7 @@ static void name_input(const char *name, perfile_error *err)
         return;
     memcpy(message, err->message, sizeof message);
     if (!message[0])
-        snprintf(message, sizeof message, "%s", perfile_status_text(err->status));
+        snprintf(message, sizeof message, "%s", pf_status_text(err->status));
     const char *words = strip_input_name(message, name);
     if (!words)
         words = message;
@@ -334,7 +336,7 @@ static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perf
         return pf_fail_nomem(err, "merge");
     m->n = n;
     for (size_t i = 0; i < n; i++) {
-        const char *name = in[i].name ? in[i].name : perfile_source_name(in[i].source);
+        const char *name = in[i].name ? in[i].name : pf_source_name(in[i].source);
         m->inputs[i] = (input){.all = m, .in = &in[i], .name = name};
     }
     perfile_status st = PERFILE_OK;

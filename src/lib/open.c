@@ -19,6 +19,9 @@
 #include "perfile/damage.h"
 #include "schema/rows.h"
 #include "script/script.h"
+#include "archive/command.h"
+#include "emit/command.h"
+#include "lib/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -220,7 +223,7 @@ perfile_status perfile_open(perfile_source *source, const perfile_open_options *
         st = pf_fail(err, PERFILE_E_USAGE, "options.source_flags",
                      "the source is open already: give the flags to the function that opens it");
     if (st == PERFILE_OK)
-        st = perfile_archive_source(&capture, err);
+        st = pf_archive_source(&capture, err);
     if (st != PERFILE_OK)
         return st;
     st = open_capture(capture, &mine, stream, err);
@@ -300,7 +303,7 @@ static const perfile_output archive_output = {.name = "archive",
 
 /* Counts through the outputs of all drivers: `position` shrinks by the number of outputs of each
  * driver before.  The archive, which can contain any of them, is last. */
-const perfile_output *perfile_output_at(size_t position)
+const perfile_output *pf_output_at(size_t position)
 {
     for (size_t i = 0; pf_drivers[i]; position -= pf_drivers[i++]->n_outputs)
         if (position < pf_drivers[i]->n_outputs)
@@ -380,46 +383,19 @@ static const pf_emit_ops *form_at(const pf_emit_ops *const *forms, size_t positi
     return NULL;
 }
 
-const char *perfile_emit_format(size_t position)
+bool pf_format_at(bool viewers, size_t position, perfile_format *out, size_t size)
 {
-    const pf_emit_ops *form = form_at(pf_emit_forms, position);
-    return form ? form->name : NULL;
-}
-
-const char *perfile_emit_format_doc(size_t position)
-{
-    const pf_emit_ops *form = form_at(pf_emit_forms, position);
-    return form ? form->doc : NULL;
-}
-
-const char *perfile_export_format(size_t position)
-{
-    const pf_emit_ops *form = form_at(pf_export_forms, position);
-    return form ? form->name : NULL;
-}
-
-const char *perfile_export_format_doc(size_t position)
-{
-    const pf_emit_ops *form = form_at(pf_export_forms, position);
-    return form ? form->doc : NULL;
-}
-
-bool perfile_export_format_is_binary(size_t position)
-{
-    const pf_emit_ops *form = form_at(pf_export_forms, position);
-    return form && form->exports->binary;
-}
-
-bool perfile_export_format_is_directory(size_t position)
-{
-    const pf_emit_ops *form = form_at(pf_export_forms, position);
-    return form && form->exports->directory;
-}
-
-bool perfile_export_format_is_folder(size_t position)
-{
-    const pf_emit_ops *form = form_at(pf_export_forms, position);
-    return form && form->exports->folder;
+    const pf_emit_ops *form = form_at(viewers ? pf_export_forms : pf_emit_forms, position);
+    if (!form)
+        return false;
+    const perfile_format full = {.name = form->name,
+                                 .doc = form->doc,
+                                 .binary = viewers && form->exports->binary,
+                                 .directory = viewers && form->exports->directory,
+                                 .folder = viewers && form->exports->folder};
+    memset(out, 0, size);
+    memcpy(out, &full, size < sizeof full ? size : sizeof full);
+    return true;
 }
 
 /* Makes an emitter of the form called `format`.  Fails with PERFILE_E_USAGE if there is none. */
@@ -494,8 +470,8 @@ perfile_status perfile_emitter_continue(perfile_emitter *e, perfile_stream *stre
     return exports->next(e, err);
 }
 
-perfile_status perfile_emit_failure(const char *format, perfile_sink *sink, uint32_t damage,
-                                    uint64_t offset, perfile_error *err)
+perfile_status pf_emit_failure(const char *format, perfile_sink *sink, uint32_t damage,
+                               uint64_t offset, perfile_error *err)
 {
     perfile_emitter *e;
     perfile_status st = new_emitter(format, sink, &e, err);
@@ -504,7 +480,7 @@ perfile_status perfile_emit_failure(const char *format, perfile_sink *sink, uint
     if (e->ops->failure)
         st = e->ops->failure(e, damage, offset, err);
     if (st == PERFILE_OK)
-        st = perfile_emitter_flush(e, err);
+        st = pf_emitter_flush(e, err);
     perfile_emitter_close(e);
     return st;
 }

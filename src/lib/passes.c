@@ -9,12 +9,14 @@
 #include "base/error.h"
 #include "lib/registry.h"
 #include "perfile/sort.h"
+#include "archive/command.h"
+#include "core/command.h"
 
 perfile_status pf_passes_begin(pf_passes *p, perfile_source *source,
                                const perfile_open_options *how, perfile_error *err)
 {
     *p = (pf_passes){.source = source, .how = *how};
-    perfile_status st = perfile_archive_source(&p->source, err);
+    perfile_status st = pf_archive_source(&p->source, err);
     p->tee.below = p->source;
     return st;
 }
@@ -147,7 +149,7 @@ perfile_status pf_translate(const pf_driver *driver, const pf_translation *how,
     const perfile_sort_options sorting = {.size = sizeof sorting, .flags = PERFILE_SORT_ONE_ROUND};
     perfile_stream *s;
     perfile_status st = driver->translate(how, &s, err);
-    if (st == PERFILE_OK && s->sorted_by != PERFILE_SORTED_BY_TIME &&
+    if (st == PERFILE_OK && s->sorted_by != PF_SORTED_BY_TIME &&
         (st = perfile_sort(s, &sorting, &s, err)) != PERFILE_OK)
         perfile_stream_close(s);
     if (st == PERFILE_OK)

@@ -15,6 +15,8 @@
 #include "lib/passes.h"
 #include "perfile/archive.h"
 #include "core/facts.h"
+#include "archive/command.h"
+#include "check/command.h"
 
 /* Finds records that can be decoded but make no sense: those that break a rule of severity error of
  * the checker (format/rules.def).
@@ -33,7 +35,7 @@ typedef struct pf_bad {
 static void on_finding(void *user, const perfile_finding *f)
 {
     pf_recover *x = user;
-    const perfile_rule *rule = perfile_rule_of(f->rule);
+    const perfile_rule *rule = pf_rule_of(f->rule);
     bool about_record = f->sequence != PERFILE_NO_SEQUENCE && f->type != UINT32_MAX;
     bool kept = true;
     if (rule->where == PERFILE_RULE_SCOPE_CONTAINER)
@@ -85,7 +87,7 @@ const char *pf_recover_broken_rule(const pf_recover *x, const perfile_record *r)
         if (bad[i].sequence == r->sequence)
             return bad[i].rule;
     if (x->dropped.len && is_orphan(x, r))
-        return perfile_rule_of(PERFILE_RULE_V_210)->id;
+        return pf_rule_of(PERFILE_RULE_V_210)->id;
     return NULL;
 }
 
@@ -353,7 +355,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     if (st == PERFILE_OK && sink)
         st = pf_sink_add_inputs(sink, &source->inputs, err);
     if (st == PERFILE_OK)
-        st = perfile_archive_source(&source, err);
+        st = pf_archive_source(&source, err);
     if (st == PERFILE_OK)
         st = repair(&x, &source, &r, err);
     if (st == PERFILE_OK)

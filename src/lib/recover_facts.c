@@ -12,6 +12,9 @@
 #include "perfile/field.h"
 #include "schema/types.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,10 +45,10 @@ perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
         if (e->origin == PERFILE_ORIGIN_CONTAINER)
             st = perfile_writer_event(x->writer, e->stored, &e->ids, err);
     }
-    n = perfile_session_n_event_types(x->session);
+    n = pf_session_n_event_types(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
-        const perfile_event_type *t = perfile_session_event_type(x->session, i);
-        st = perfile_writer_event_type(x->writer, t->event_id, t->name, err);
+        const pf_event_type *t = pf_session_event_type(x->session, i);
+        st = pf_writer_event_type(x->writer, t->event_id, t->name, err);
     }
     return st;
 }
@@ -222,9 +225,9 @@ static perfile_status copy_feature(pf_recover *x, const perfile_feature *f, perf
     if (f->number == PERFILE_FEATURE_EVENT_DESC && (damage || x->guessed & PF_GUESS_EVENTS))
         return pf_recover_write_event_desc(x, err);
     if (damage) {
-        const char *name = perfile_feature_name(f->number);
+        const char *name = pf_feature_name(f->number);
         pf_recover_note(x, f->number, damage, "feature %s is left out: %s",
-                        name ? name : "without a name", perfile_damage_text(damage));
+                        name ? name : "without a name", pf_damage_text(damage));
         x->result.features_lost++;
         x->result.damaged = true;
         return PERFILE_OK;

@@ -14,6 +14,7 @@
 #include "io/source_kind.h"
 #include "lib/recover.h"
 #include "schema/rows.h"
+#include "check/command.h"
 
 /* Returns a record as the neighbor of a gap. */
 static perfile_gap_side side_of(const perfile_record *r)
@@ -376,7 +377,7 @@ static void on_finding(void *user, const perfile_finding *f)
         v->slack[v->n_slack++] = f->sequence;
     if (f->severity != PERFILE_SEVERITY_ERROR)
         return;
-    const perfile_rule *rule = perfile_rule_of(f->rule);
+    const perfile_rule *rule = pf_rule_of(f->rule);
     bool outside_records =
         rule->where == PERFILE_RULE_SCOPE_CONTAINER ||
         (rule->where == PERFILE_RULE_SCOPE_FEATURE && in_section(v->session, f->feature));

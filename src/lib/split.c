@@ -1,4 +1,4 @@
-/* perfile_split_capture() and perfile_split_stream(): one capture becomes several.
+/* perfile_split_capture() and pf_split_stream(): one capture becomes several.
  *
  * The capture is read several times:
  * 1. if needed, a pass that collects names of threads and the size of side-band
@@ -23,6 +23,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "lib/copy.h"
+#include "filter/command.h"
+#include "lib/command.h"
 
 /* Returns the number of passes over the capture, for progress.  Until the parts are found, one lot
  * is assumed. */
@@ -158,8 +160,8 @@ void pf_split_describe(const pf_splitting *s, uint32_t n, char buffer[24], perfi
 }
 
 /* Begins passes over `source`, or if that is NULL over streams that open() makes. */
-static perfile_status begin_passes(pf_splitting *s, perfile_source *source,
-                                   perfile_stream_open open, void *user, perfile_error *err)
+static perfile_status begin_passes(pf_splitting *s, perfile_source *source, pf_stream_opener open,
+                                   void *user, perfile_error *err)
 {
     s->failing = s->writing.on_damage == PERFILE_ON_DAMAGE_FAIL;
     if (!source) {
@@ -267,7 +269,7 @@ static perfile_status end_output(pf_splitting *s, perfile_status st, perfile_err
 
 /* Both public functions.  *source may be NULL, and may be replaced by a temporary file; the caller
  * closes the *source that it has at the end. */
-static perfile_status split_all(perfile_source **source, perfile_stream_open open, void *user,
+static perfile_status split_all(perfile_source **source, pf_stream_opener open, void *user,
                                 const perfile_split_options *options,
                                 const perfile_split_capture_options *writing,
                                 perfile_split_summary *sum, size_t size, perfile_error *err)
@@ -285,7 +287,7 @@ static perfile_status split_all(perfile_source **source, perfile_stream_open ope
     if (st == PERFILE_OK)
         st = pf_limits_copy(&s->limits, s->writing.limits, err);
     if (st == PERFILE_OK)
-        st = perfile_split_check(&how, err);
+        st = pf_split_check(&how, err);
     if (st == PERFILE_OK)
         st = pf_split_init(&s->split, &how, err);
     if (st == PERFILE_OK) {
@@ -316,10 +318,10 @@ perfile_status perfile_split_capture(perfile_source *source, const perfile_split
     return st;
 }
 
-perfile_status perfile_split_stream(perfile_stream_open open, void *user,
-                                    const perfile_split_options *options,
-                                    const perfile_split_capture_options *writing,
-                                    perfile_split_summary *sum, size_t size, perfile_error *err)
+perfile_status pf_split_stream(pf_stream_opener open, void *user,
+                               const perfile_split_options *options,
+                               const perfile_split_capture_options *writing,
+                               perfile_split_summary *sum, size_t size, perfile_error *err)
 {
     perfile_source *none = NULL;
     return split_all(&none, open, user, options, writing, sum, size, err);

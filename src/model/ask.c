@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "model/state.h"
+#include "model/command.h"
 
 /* Most forks that a query follows.  Bounds its time, even if parents form a circle. */
 enum { GENERATIONS = 32 };
@@ -81,8 +82,8 @@ const char *pf_model_comm(const perfile_model *m, uint32_t pid, uint32_t tid, ui
     return comm_of(m, pid, tid, time, reach);
 }
 
-const char *perfile_model_comm_during(const perfile_model *m, uint32_t pid, uint32_t tid,
-                                      uint64_t time, uint64_t *first, uint64_t *last)
+const char *pf_model_comm_during(const perfile_model *m, uint32_t pid, uint32_t tid, uint64_t time,
+                                 uint64_t *first, uint64_t *last)
 {
     pf_reach reach;
     const char *name = pf_model_comm(m, pid, tid, time, &reach);

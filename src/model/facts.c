@@ -7,6 +7,7 @@
 #include "model/state.h"
 #include "schema/rows.h"
 #include "perfile/model.h"
+#include "model/command.h"
 
 /* Returns the entry of a file name, which must be in texts; adds it if needed.  Returns NULL when
  * out of memory or the budget is exhausted. */
@@ -148,7 +149,7 @@ const char *perfile_model_record_comm(const perfile_model *m, const perfile_reco
 }
 
 /* Only kernel and user samples of the host: guest and hypervisor addresses are not in the model. */
-const perfile_mapping *perfile_model_record_mapping(const perfile_model *m, const perfile_record *r)
+const perfile_mapping *pf_model_record_mapping(const perfile_model *m, const perfile_record *r)
 {
     uint32_t pid = PERFILE_NO_PID, tid;
     uint64_t ip;

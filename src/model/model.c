@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "core/session.h"
 #include "model/state.h"
+#include "model/command.h"
 
 void *pf_array_grow(pf_budget *budget, void *at, size_t *cap, size_t width)
 {
@@ -99,7 +100,7 @@ void perfile_model_close(perfile_model *m)
     pf_free(m);
 }
 
-bool perfile_model_wants(uint32_t type)
+bool pf_model_wants(uint32_t type)
 {
     switch (type) {
     case PERFILE_RECORD_MMAP:
@@ -386,7 +387,7 @@ bool pf_model_add_record(perfile_model *m, const perfile_record *r)
 perfile_status perfile_model_feed(perfile_model *m, const perfile_record *r, perfile_error *err)
 {
     uint32_t pid, tid;
-    if (r->family != PERFILE_FAMILY_PERF || !perfile_model_wants(r->type))
+    if (r->family != PERFILE_FAMILY_PERF || !pf_model_wants(r->type))
         return PERFILE_OK;
     /* Samples are frequent and only show that a thread exists: they drop the lists only if the
      * thread is new. */

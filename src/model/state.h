@@ -125,7 +125,7 @@ bool pf_model_link_build_id(perfile_model *m);
 /* Evaluates the features INIT_MAP and BUILD_ID of the session, each once, as soon as it exists. */
 bool pf_model_add_facts(perfile_model *m);
 
-/* Adds the contents of one record, of any type that perfile_model_wants() accepts. */
+/* Adds the contents of one record, of any type that pf_model_wants() accepts. */
 bool pf_model_add_record(perfile_model *m, const perfile_record *r);
 
 /* Returns the status of a failed addition: PERFILE_E_LIMIT if the budget refused memory since the

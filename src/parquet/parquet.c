@@ -10,6 +10,7 @@
 #include "parquet/encodings.h"
 #include "parquet/leaves.h"
 #include "parquet/thrift.h"
+#include "base/command.h"
 
 static const char magic[] = "PAR1";
 enum { MAGIC_BYTES = sizeof magic - 1 };
@@ -331,7 +332,7 @@ perfile_status pf_parquet_footer(pf_parquet *f, pf_buffer *out, perfile_error *e
         ok = ok && pf_buffer_append(out, f->notes.ptr, f->notes.len);
     }
     char program[64];
-    snprintf(program, sizeof program, "perfile version %s", perfile_version());
+    snprintf(program, sizeof program, "perfile version %s", pf_version());
     pf_thrift_text(&t, 6, program);
     write_orders(&t, f->about);
     pf_thrift_end(&t);

@@ -15,6 +15,7 @@
 #include "perfile/recover.h"
 #include "schema/types.h"
 #include "schema/rows.h"
+#include "schema/command.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -358,7 +359,7 @@ static bool number(const char *text, size_t n, uint64_t *value)
 static perfile_status bits(const char *set, const char *text, size_t n, uint64_t *value,
                            perfile_error *err)
 {
-    const perfile_vocabulary *v = set ? perfile_vocabulary_find(set) : NULL;
+    const perfile_vocabulary *v = set ? pf_vocabulary_find(set) : NULL;
     *value = 0;
     if (number(text, n, value))
         return PERFILE_OK;
@@ -447,7 +448,7 @@ static bool set_name(perfile_event_text *e, const char *text, size_t n, bool swa
         }
     }
     for (unsigned type = 0; type < 2; type++) {
-        const perfile_vocabulary *v = perfile_vocabulary_find(sets[type]);
+        const perfile_vocabulary *v = pf_vocabulary_find(sets[type]);
         for (uint32_t i = 0; v && v->words && i < v->n; i++) {
             if (!same(v->words[i].name, text, n))
                 continue;

@@ -16,6 +16,7 @@
 #include "io/source_kind.h"
 #include "perf/stream.h"
 #include "perfile/live.h"
+#include "base/command.h"
 
 /* A source that consists of the spans of the callback, one after the other. */
 typedef struct pf_spans {
@@ -49,7 +50,7 @@ static perfile_status set_error(pf_spans *x, perfile_status st)
 static void stop(pf_spans *x, perfile_status st)
 {
     x->base.size = x->at;
-    if (st < 0 && x->error.damage && perfile_damage_status(x->error.damage) == st)
+    if (st < 0 && x->error.damage && pf_damage_status(x->error.damage) == st)
         x->damage = x->error.damage;
     else
         x->final = st == PERFILE_END ? st : set_error(x, st);

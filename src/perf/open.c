@@ -16,6 +16,7 @@
 #include "base/byte_order.h"
 #include "perf/header.h"
 #include "perf/stream.h"
+#include "base/command.h"
 
 static const char data_name[] = "data";
 
@@ -47,7 +48,7 @@ static bool all_zero(perfile_bytes b)
 /* Fails with a message about the bytes found instead of a header; `head` has at most 16 bytes. */
 static perfile_status not_a_capture(unsigned damage, perfile_bytes head, perfile_error *err)
 {
-    perfile_status st = perfile_damage_status(damage);
+    perfile_status st = pf_damage_status(damage);
     char found[3 * PF_PERF_PIPE_HEADER + 1] = "";
     for (size_t i = 0; i < head.len && i < 8; i++)
         snprintf(found + 3 * i, 4, " %02x", head.ptr[i]);

@@ -13,6 +13,7 @@
 #include "io/zstd.h"
 #include "perf/header.h"
 #include "perf/salvage.h"
+#include "core/command.h"
 
 /* A file of the capture, and the byte range of its records. */
 typedef struct pf_perf_part {
@@ -226,8 +227,8 @@ static inline bool pf_perf_at_records(pf_perf_stream *p)
     return true;
 }
 
-/* perf/walk.c: perfile_stream_pass(). */
-void pf_perf_pass(perfile_stream *s, perfile_passed *passed);
+/* perf/walk.c: pf_stream_pass(). */
+void pf_perf_pass(perfile_stream *s, pf_passed *passed);
 
 /* The members of pf_stream_ops that concern records after the current batch.  They are the same for
  * every stream that walks perf.data records (walk.c, live.c). */

@@ -17,6 +17,7 @@
 #include "perf/stream.h"
 #include "perf/take.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 #include <inttypes.h>
 
@@ -416,7 +417,7 @@ static void skip(pf_perf_stream *p, uint64_t records, uint64_t bytes)
     sum->bytes += bytes;
 }
 
-void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
+void pf_perf_pass(perfile_stream *s, pf_passed *passed)
 {
     pf_perf_stream *p = pf_perf_of(s);
     pf_absent absent;
@@ -428,7 +429,7 @@ void pf_perf_pass(perfile_stream *s, perfile_passed *passed)
         pf_perf_narrow(s, NULL);
     if (!pf_perf_absent(p, &absent))
         return;
-    *passed = (perfile_passed){
+    *passed = (pf_passed){
         .samples = absent.records, .bytes = absent.bytes, .offset = p->pos, .part = p->part};
     skip(p, absent.records, absent.bytes);
 }

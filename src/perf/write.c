@@ -8,6 +8,7 @@
 #include "base/byte_order.h"
 #include "io/out.h"
 #include "schema/types.h"
+#include "io/command.h"
 
 /* Checks the options, and that the sink can hold the form.  The header of a file is written last,
  * so its sink must be able to patch bytes that were written before. */
@@ -34,15 +35,14 @@ static perfile_status check_options(const perfile_writer_options *o, const perfi
         return pf_fail(err, PERFILE_E_USAGE, "writer.sink",
                        "'%s' cannot hold a perf.data file, whose header is written last: give the "
                        "name of a file",
-                       perfile_sink_name(sink));
+                       pf_sink_name(sink));
     if (pf_sink_has_parts(sink) && o->form == PERFILE_FORM_PIPE)
         return pf_fail(err, PERFILE_E_USAGE, "writer.form",
-                       "'%s' is to be a directory: its files cannot be pipes",
-                       perfile_sink_name(sink));
+                       "'%s' is to be a directory: its files cannot be pipes", pf_sink_name(sink));
     if (pf_sink_has_parts(sink) && o->progressive)
         return pf_fail(err, PERFILE_E_USAGE, "writer.progressive",
                        "'%s' is to be a directory, which appears when it is finished: write a file",
-                       perfile_sink_name(sink));
+                       pf_sink_name(sink));
     return PERFILE_OK;
 }
 
@@ -182,8 +182,7 @@ static void close_writer(perfile_writer *writer)
     pf_perf_writer *w = (pf_perf_writer *)writer;
     /* A progressive file that was not finished still gets the records put so far. */
     if (w->progressive && w->begun && !w->base.finished && !w->base.given_up && !w->broken.status)
-        (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK &&
-               perfile_sink_flush(w->base.sink, NULL));
+        (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK && pf_sink_flush(w->base.sink, NULL));
     pf_write_free_parts(w);
     pf_buffer_free(&w->facts);
     pf_buffer_free(&w->events);

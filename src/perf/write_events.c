@@ -14,6 +14,7 @@
 #include "core/session.h"
 #include "perf/write.h"
 #include "schema/types.h"
+#include "core/command.h"
 
 enum { ENTRY = 72, TYPE_NAME = 64 }; /* size of an event type, and of its name */
 
@@ -246,8 +247,8 @@ static perfile_status put_event_scale(pf_perf_writer *w, uint32_t index, double 
     return st == PERFILE_OK ? put_update(w, index, &u, err) : st;
 }
 
-perfile_status perfile_writer_event_type(perfile_writer *writer, uint64_t event_id,
-                                         perfile_bytes name, perfile_error *err)
+perfile_status pf_writer_event_type(perfile_writer *writer, uint64_t event_id, perfile_bytes name,
+                                    perfile_error *err)
 {
     pf_perf_writer *w = pf_perf_writer_of(writer, "event types", err);
     uint8_t entry[ENTRY] = {0};

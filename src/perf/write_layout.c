@@ -12,6 +12,8 @@
 #include "io/out.h"
 #include "perf/write.h"
 #include "schema/types.h"
+#include "io/command.h"
+#include "schema/command.h"
 
 enum { ID_SECTION = 16, TABLE_ENTRY = 16 };
 
@@ -241,13 +243,13 @@ perfile_status pf_write_file_back(pf_perf_writer *w, perfile_error *err)
     /* A progressive file gets the real data size before the feature table is written: if the
      * program is killed in between, the table must not be taken for records. */
     if (st == PERFILE_OK && w->progressive)
-        st = perfile_sink_flush(w->base.sink, err);
+        st = pf_sink_flush(w->base.sink, err);
     if (st == PERFILE_OK && w->progressive && size)
         st = put_header(w, size, no_features, err);
     if (st == PERFILE_OK)
         st = put_features(w, bitmap, err);
     if (st == PERFILE_OK && w->progressive)
-        st = perfile_sink_flush(w->base.sink, err);
+        st = pf_sink_flush(w->base.sink, err);
     return st == PERFILE_OK ? put_header(w, size, bitmap, err) : st;
 }
 
@@ -370,7 +372,7 @@ perfile_status pf_write_pipe_check_feature(const pf_perf_writer *w, uint32_t num
     case PERFILE_FEATURE_DIR_FORMAT:
         return pf_fail(err, PERFILE_E_USAGE, "writer.feature",
                        "feature %s states offsets in a file: a pipe has none",
-                       perfile_feature_name(number));
+                       pf_feature_name(number));
     case PERFILE_FEATURE_TRACING_DATA:
         return payload.len <= UINT32_MAX - 7
                    ? PERFILE_OK

@@ -9,6 +9,7 @@
 #include "perfile/encode.h"
 #include "perfile/live.h"
 #include "perfmon/translate.h"
+#include "base/command.h"
 
 enum {
     ATTR_BYTES = 80,
@@ -101,7 +102,7 @@ static perfile_status add_features(const pf_perfmon_survey *v, perfile_session *
     const perfile_bytes words[] = {text("perfile"), text("convert")};
     const bool any = v->first_sample <= v->last_sample;
     const perfile_pmu_mapping pmu = {.type = PMU_TYPE, .name = text(PMU_NAME)};
-    snprintf(version, sizeof version, "perfile %s", perfile_version());
+    snprintf(version, sizeof version, "perfile %s", pf_version());
     perfile_status st = PERFILE_OK;
     SET_FEATURE(s, HOSTNAME, hostname, (&(perfile_hostname){.string = text("fuchsia")}));
     SET_FEATURE(s, OSRELEASE, osrelease, (&(perfile_osrelease){.string = text("zircon")}));

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/stream.h"
 #include "perfile/live.h"
+#include "core/command.h"
 
 /* Passes a note to the caller.  `where` is perfile_note.where. */
 static void say(const pf_translation *t, uint32_t kind, uint64_t count, const char *where,
@@ -145,6 +146,6 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     if (st != PERFILE_OK)
         pass.close(pass.user);
     else if (sorted)
-        (*stream)->sorted_by = PERFILE_SORTED_BY_TIME;
+        (*stream)->sorted_by = PF_SORTED_BY_TIME;
     return st;
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
+#include "report/command.h"
 
 enum { DEPTH = 64, DEPTH_MOST = 1024 };
 
@@ -66,7 +67,7 @@ static void add_figures(pf_figures *f, const pf_sum *sum, bool self)
 static bool to_callees(const pf_calls *c)
 {
     return c->rows->around ? c->rows->around == PF_AROUND_CALLEES
-                           : c->options.flags & PERFILE_TREE_CALLEES;
+                           : c->options.flags & PF_TREE_CALLEES;
 }
 
 /* Adds a sum to the tree of a row.  The row's own frame is entry `at` of the path.  `self`: the
@@ -119,7 +120,7 @@ static bool add_sum(pf_calls *c, uint32_t number)
         const size_t next = callees ? around.depth - 1 : around.depth + 1;
         return row != PF_INTERN_NONE && add_path(c, number, row, next, around.depth == 0);
     }
-    const size_t n = callees || c->options.flags & PERFILE_TREE_TOTAL ? c->path.n : 1;
+    const size_t n = callees || c->options.flags & PF_TREE_TOTAL ? c->path.n : 1;
     for (size_t i = 0; i < n; i++) {
         const size_t at = callees ? c->path.n - 1 - i : i; /* the self place comes first */
         const uint32_t row = pf_rows_number(r, sum, r->place_of[c->path.at[at]]);
@@ -132,8 +133,8 @@ static bool add_sum(pf_calls *c, uint32_t number)
 /* Returns the sort key of nodes: samples or periods. */
 static uint64_t weight(const pf_calls *c, const pf_call *call)
 {
-    return c->options.flags & PERFILE_TREE_PERIODS ? call->figures.total_period
-                                                   : call->figures.total_samples;
+    return c->options.flags & PF_TREE_PERIODS ? call->figures.total_period
+                                              : call->figures.total_samples;
 }
 
 /* A node, for sorting. */
@@ -305,7 +306,7 @@ static bool begin(pf_calls *c)
     return c->place_of && c->root_of && c->marked;
 }
 
-perfile_status pf_calls_make(pf_calls *c, pf_rows *rows, const perfile_tree_options *options,
+perfile_status pf_calls_make(pf_calls *c, pf_rows *rows, const pf_calls_options *options,
                              uint64_t samples, uint64_t period, uint64_t record_bytes,
                              perfile_error *err)
 {
@@ -328,7 +329,7 @@ perfile_status pf_calls_make(pf_calls *c, pf_rows *rows, const perfile_tree_opti
     bool ok = number_functions(c);
     for (uint32_t i = 0; i < p->sums.n && ok; i++)
         ok = add_sum(c, i);
-    const uint64_t all = options->flags & PERFILE_TREE_PERIODS ? period : samples;
+    const uint64_t all = options->flags & PF_TREE_PERIODS ? period : samples;
     ok = ok && link_nodes(c, (double)all * options->least / 1e6);
     for (uint32_t i = 0; i < c->n_roots && ok; i++)
         ok = show_tree(c, i, at_most(SHOWN, SHOWN_16, record_bytes));

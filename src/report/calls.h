@@ -4,6 +4,7 @@
 #define PF_PROFILE_CALLS_H
 
 #include "report/rows.h"
+#include "report/command.h"
 
 /* A node.  Its key is everything before `figures`.  The first nodes are the roots, one for each row
  * with a tree. */
@@ -23,7 +24,7 @@ typedef struct pf_shown_call {
 
 typedef struct pf_calls {
     pf_rows *rows;
-    perfile_tree_options options;
+    pf_calls_options options;
     pf_intern nodes, places; /* places: pf_report_place of functions */
     uint32_t *place_of;      /* by frame */
     uint32_t *root_of;       /* by row: its root + 1; 0: no tree */
@@ -40,7 +41,7 @@ typedef struct pf_calls {
  * `record_bytes` is the size of all records, which limits the number of nodes and the bytes of
  * their names.  Call pf_calls_free() in any case.  PERFILE_E_USAGE, PERFILE_E_NOMEM,
  * PERFILE_E_LIMIT. */
-perfile_status pf_calls_make(pf_calls *c, pf_rows *rows, const perfile_tree_options *options,
+perfile_status pf_calls_make(pf_calls *c, pf_rows *rows, const pf_calls_options *options,
                              uint64_t samples, uint64_t period, uint64_t record_bytes,
                              perfile_error *err);
 void pf_calls_free(pf_calls *c);

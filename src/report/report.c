@@ -16,6 +16,8 @@
 #include "profile/reader.h"
 #include "report/rows.h"
 #include "report/times.h"
+#include "report/command.h"
+#include "symbol/command.h"
 
 struct perfile_profile {
     pf_profile profile;
@@ -68,7 +70,7 @@ static perfile_status read_keys(perfile_profile *x, perfile_error *err)
 {
     const uint8_t *per = x->options.per;
     const bool counters = x->options.flags & PERFILE_PROFILE_COUNTERS;
-    const bool times = x->options.flags & PERFILE_PROFILE_TIMES;
+    const bool times = x->options.flags & PF_PROFILE_TIMES;
     size_t n = 0, i = 0;
     for (; i < sizeof x->options.per && per[i]; i++) {
         const bool is_time = per[i] == PERFILE_PER_TIME;
@@ -118,11 +120,11 @@ static perfile_status read_flags(perfile_profile *x, perfile_error *err)
     if ((flags & around) == around || !(flags & around) != !x->options.function)
         return pf_fail(err, PERFILE_E_USAGE, "profile.function",
                        "callers or callees are those of one function");
-    const uint32_t others = PERFILE_PROFILE_COUNTERS | PERFILE_PROFILE_TIMES;
-    if (flags & others && flags != PERFILE_PROFILE_COUNTERS && flags != PERFILE_PROFILE_TIMES)
+    const uint32_t others = PERFILE_PROFILE_COUNTERS | PF_PROFILE_TIMES;
+    if (flags & others && flags != PERFILE_PROFILE_COUNTERS && flags != PF_PROFILE_TIMES)
         return pf_fail(err, PERFILE_E_USAGE, "profile.flags",
                        "counters and times on CPUs are no samples");
-    x->before = flags & PERFILE_PROFILE_COMPARE;
+    x->before = flags & PF_PROFILE_COMPARE;
     if (!x->options.function)
         return PERFILE_OK;
     const size_t n = strlen(x->options.function) + 1;
@@ -152,13 +154,13 @@ static perfile_status begin_capture(perfile_profile *x, const perfile_session *s
 {
     const char *per = (const char *)x->options.per;
     const uint32_t flags = x->options.flags;
-    const bool compares = flags & PERFILE_PROFILE_COMPARE;
+    const bool compares = flags & PF_PROFILE_COMPARE;
     x->reading = true;
     if (flags & PERFILE_PROFILE_COUNTERS) {
         pf_counting_begin(&x->counting, &x->profile, session, x->options.per, x->options.time_step);
         return PERFILE_OK;
     }
-    if (flags & PERFILE_PROFILE_TIMES)
+    if (flags & PF_PROFILE_TIMES)
         return pf_times_begin(&x->times, &x->profile, session, model, x->options.per, err);
     if (!pf_profile_reader_init(&x->reader, &x->profile, session, model, count, x))
         return pf_fail_nomem(err, "profile");
@@ -249,7 +251,7 @@ static void sum_up(perfile_profile *x)
     add_small(&sum->unwound_no_file, ends[PF_UNWIND_NO_FILE]);
     add_small(&sum->unwound_no_rules, ends[PF_UNWIND_NO_RULES]);
     add_small(&sum->not_unwound, ends[PF_UNWIND_UNSUPPORTED]);
-    sum->too_costly += x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
+    sum->too_costly += x->symbols ? pf_symbols_too_costly(x->symbols) : 0;
     if (!x->before)
         return;
     x->before = false;
@@ -288,8 +290,8 @@ static perfile_status end_capture(perfile_profile *x, perfile_error *err)
     return st;
 }
 
-perfile_status perfile_profile_continue(perfile_profile *x, const perfile_session *session,
-                                        const perfile_model *model, perfile_error *err)
+perfile_status pf_profile_continue(perfile_profile *x, const perfile_session *session,
+                                   const perfile_model *model, perfile_error *err)
 {
     if (x->finished)
         return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile is finished");
@@ -446,19 +448,18 @@ static bool get_times_row(const perfile_profile *x, size_t i, perfile_profile_ro
     return true;
 }
 
-bool perfile_profile_get_times(const perfile_profile *x, size_t i, perfile_profile_times *times,
-                               size_t size)
+bool pf_profile_get_times(const perfile_profile *x, size_t i, pf_profile_times *times, size_t size)
 {
     if (!x->made || i >= x->times.rows.n)
         return false;
     const pf_times_row *r = pf_intern_at(&x->times.rows, (uint32_t)i);
-    const perfile_profile_times all = {.off = r->off,
-                                       .waiting = r->waiting,
-                                       .longest = r->longest,
-                                       .idle = r->idle,
-                                       .preempted = r->preempted,
-                                       .preempted_by = r->by,
-                                       .preempted_most = r->by_times};
+    const pf_profile_times all = {.off = r->off,
+                                  .waiting = r->waiting,
+                                  .longest = r->longest,
+                                  .idle = r->idle,
+                                  .preempted = r->preempted,
+                                  .preempted_by = r->by,
+                                  .preempted_most = r->by_times};
     memset(times, 0, size);
     memcpy(times, &all, size < sizeof all ? size : sizeof all);
     return true;
@@ -472,19 +473,16 @@ bool perfile_profile_get_row(const perfile_profile *x, size_t i, perfile_profile
     return get_row(x, i, PF_NOW, row, size);
 }
 
-bool perfile_profile_get_before(const perfile_profile *x, size_t i, perfile_profile_row *row,
-                                size_t size)
+bool pf_profile_get_before(const perfile_profile *x, size_t i, perfile_profile_row *row,
+                           size_t size)
 {
     return get_row(x, i, PF_BEFORE, row, size);
 }
 
-perfile_status perfile_profile_make_trees(perfile_profile *x, const perfile_tree_options *options,
-                                          perfile_error *err)
+perfile_status pf_profile_make_trees(perfile_profile *x, const pf_calls_options *options,
+                                     perfile_error *err)
 {
-    perfile_tree_options o;
-    perfile_status st = pf_options_copy(&o, options, "tree", err);
-    if (st != PERFILE_OK)
-        return st;
+    pf_calls_options o = *options;
     if (!x->made)
         return pf_fail(err, PERFILE_E_USAGE, "profile", "the profile has no rows");
     if (x->rows.compares)
@@ -496,27 +494,26 @@ perfile_status perfile_profile_make_trees(perfile_profile *x, const perfile_tree
                          err);
 }
 
-bool perfile_profile_get_node(const perfile_profile *x, size_t i, perfile_profile_node *node,
-                              size_t size)
+bool pf_profile_get_node(const perfile_profile *x, size_t i, pf_profile_node *node, size_t size)
 {
     if (i >= x->calls.n_shown)
         return false;
     const pf_shown_call *shown = &x->calls.shown[i];
     const pf_call *call = pf_calls_node(&x->calls, shown->node);
     const pf_report_place *place = pf_intern_at(&x->calls.places, call->place);
-    const perfile_profile_node all = {.row = pf_calls_node(&x->calls, shown->root)->place,
-                                      .depth = shown->depth,
-                                      .below = call->below,
-                                      .named = place->function,
-                                      .cut = call->cut,
-                                      .cpumode = cpumode_of(place->code),
-                                      .samples = call->figures.samples,
-                                      .period = call->figures.period,
-                                      .total_samples = call->figures.total_samples,
-                                      .total_period = call->figures.total_period,
-                                      .symbol = place->symbol,
-                                      .module = place->module,
-                                      .start = place->start};
+    const pf_profile_node all = {.row = pf_calls_node(&x->calls, shown->root)->place,
+                                 .depth = shown->depth,
+                                 .below = call->below,
+                                 .named = place->function,
+                                 .cut = call->cut,
+                                 .cpumode = cpumode_of(place->code),
+                                 .samples = call->figures.samples,
+                                 .period = call->figures.period,
+                                 .total_samples = call->figures.total_samples,
+                                 .total_period = call->figures.total_period,
+                                 .symbol = place->symbol,
+                                 .module = place->module,
+                                 .start = place->start};
     memset(node, 0, size);
     memcpy(node, &all, size < sizeof all ? size : sizeof all);
     return true;

@@ -1,11 +1,11 @@
-/* How long threads were on CPUs and off them, for PERFILE_PROFILE_TIMES. */
+/* How long threads were on CPUs and off them, for PF_PROFILE_TIMES. */
 #ifndef PF_REPORT_TIMES_H
 #define PF_REPORT_TIMES_H
 
 #include "profile/profile.h"
 #include "profile/switches.h"
 
-/* The totals of threads with one label; see perfile_profile_times.  The key is the label. */
+/* The totals of threads with one label; see pf_profile_times.  The key is the label. */
 typedef struct pf_times_row {
     pf_label label;
     uint64_t on, off, waiting, longest, idle;

@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/command.h"
 
 /* The size field of a record header has 16 bits. */
 enum { MAX_RECORD = 1 << 16 };
@@ -110,7 +111,7 @@ perfile_status pf_ring_damage(perfile_error *err, unsigned damage)
 {
     if (err)
         err->damage = (uint16_t)damage;
-    return perfile_damage_status(damage);
+    return pf_damage_status(damage);
 }
 
 /* Reports `damage` at `at` and makes `resume_at` the next position: nothing in between can be

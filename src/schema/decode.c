@@ -6,6 +6,7 @@
  * sample, so the caller need not clear the struct between samples of one type. */
 #include "perfile/encode.h"
 #include "schema/expand.h"
+#include "base/command.h"
 
 /* Skips the elements of a list and records their location.  Every element has at least one byte, so
  * no count from the input makes this loop longer than the input. */
@@ -105,7 +106,7 @@ static perfile_status next_of(perfile_list *list, void *out, size_t size, pf_dec
     memset(full, 0, full_size);
     decode(&k, &c, full);
     if (c.bad)
-        return perfile_damage_status(c.bad);
+        return pf_damage_status(c.bad);
     list->bytes = (perfile_bytes){c.pos, pf_cur_left(&c)};
     list->n--;
     memcpy(out, full, size < full_size ? size : full_size);

@@ -2,6 +2,7 @@
  * its row, and the shapes of all layouts. All of it is expanded from format/.  The public functions
  * that give names to types and features are here, too. */
 #include "schema/expand.h"
+#include "schema/command.h"
 
 /* Samples have no fields at places that hold for all of them: core/layout.h has the places for each
  * event. */
@@ -196,37 +197,37 @@ const pf_row *pf_row_at(unsigned position)
     return &f->rows[position];
 }
 
-size_t perfile_family_header(unsigned family)
+size_t pf_family_header(unsigned family)
 {
     const pf_family *f = family < PF_N_FAMILIES ? pf_families[family] : NULL;
     return f ? f->header : 0;
 }
 
-const char *perfile_type_name(unsigned family, uint32_t type)
+const char *pf_type_name(unsigned family, uint32_t type)
 {
     const pf_family *f = family < PF_N_FAMILIES ? pf_families[family] : NULL;
     const pf_row *row = f ? pf_family_row(f, type) : NULL;
     return row ? row->name : NULL;
 }
 
-const char *perfile_record_type_name(uint32_t type)
+const char *pf_record_type_name(uint32_t type)
 {
-    return perfile_type_name(PERFILE_FAMILY_PERF, type);
+    return pf_type_name(PERFILE_FAMILY_PERF, type);
 }
 
-const char *perfile_feature_name(uint32_t number)
+const char *pf_feature_name(uint32_t number)
 {
     const pf_row *row = pf_feature_row(number);
     return row ? row->name : NULL;
 }
 
-bool perfile_record_type_in_contract(uint32_t type)
+bool pf_record_type_in_contract(uint32_t type)
 {
     const pf_row *row = pf_record_row(type);
     return row && row->contract;
 }
 
-bool perfile_feature_in_contract(uint32_t number)
+bool pf_feature_in_contract(uint32_t number)
 {
     const pf_row *row = pf_feature_row(number);
     return row && row->contract;

@@ -3,6 +3,8 @@
  * access to arrays of numbers and strings. */
 #include "perfile/encode.h"
 #include "schema/types.h"
+#include "base/command.h"
+#include "schema/command.h"
 
 /* Parts may refer to sets that are defined further down. */
 #define BITS_SET(set) static const perfile_vocabulary set_##set;
@@ -46,28 +48,28 @@ static const pf_kind_row kinds[PERFILE_N_KINDS] = {
 #include "perfile/format/kinds.def"
 };
 
-const char *perfile_kind_name(unsigned kind)
+const char *pf_kind_name(unsigned kind)
 {
     return kind < PERFILE_N_KINDS ? kinds[kind].name : "";
 }
 
-const char *perfile_kind_doc(unsigned kind)
+const char *pf_kind_doc(unsigned kind)
 {
     return kind < PERFILE_N_KINDS ? kinds[kind].doc : "";
 }
 
-unsigned perfile_kind_base(unsigned kind)
+unsigned pf_kind_base(unsigned kind)
 {
     return kind < PERFILE_N_KINDS ? kinds[kind].base : PERFILE_BASE_HEX;
 }
 
 /* Returns NULL for kinds without words: their vocabulary is the empty set_none. */
-const perfile_vocabulary *perfile_kind_words(unsigned kind)
+const perfile_vocabulary *pf_kind_words(unsigned kind)
 {
     return kind < PERFILE_N_KINDS && kinds[kind].words->n ? kinds[kind].words : NULL;
 }
 
-const perfile_vocabulary *perfile_vocabulary_find(const char *name)
+const perfile_vocabulary *pf_vocabulary_find(const char *name)
 {
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         if (strcmp(sets[i]->name, name) == 0)
@@ -127,8 +129,7 @@ uint64_t pf_mirrored_branch_flags(uint64_t v)
     return mirrored(&set_branch_flags, v);
 }
 
-/* Access to arrays that decoded structs leave as stored (perfile_words, perfile_strings), and the
- * same types for arrays of a program, for encoders. */
+/* Access to arrays that decoded structs leave as stored (perfile_words, perfile_strings). */
 
 uint64_t perfile_word(const perfile_words *w, size_t i)
 {
@@ -143,15 +144,6 @@ uint64_t perfile_word(const perfile_words *w, size_t i)
     default:
         return *at;
     }
-}
-
-size_t perfile_words_copy(const perfile_words *w, uint64_t *out, size_t n)
-{
-    if (n > w->n)
-        n = w->n;
-    for (size_t i = 0; i < n; i++)
-        out[i] = perfile_word(w, i);
-    return n;
 }
 
 /* Strings of a program are an array of perfile_bytes; before each stored one is its length. */
@@ -169,42 +161,9 @@ perfile_status perfile_strings_next(perfile_strings *s, perfile_bytes *text)
     pf_cursor c = pf_cur(s->bytes, s->swapped);
     perfile_bytes t = pf_text(pf_cur_string(&c));
     if (c.bad)
-        return perfile_damage_status(c.bad);
+        return pf_damage_status(c.bad);
     *text = t;
     s->bytes = (perfile_bytes){c.pos, pf_cur_left(&c)};
     s->n--;
     return PERFILE_OK;
-}
-
-/* Makes perfile_words of a program's array, in native byte order. */
-static perfile_words words_of(const void *words, size_t n, uint8_t width)
-{
-    return (perfile_words){.ptr = words, .n = n, .width = width};
-}
-
-perfile_words perfile_words_u16(const uint16_t *words, size_t n)
-{
-    return words_of(words, n, 2);
-}
-
-perfile_words perfile_words_u32(const uint32_t *words, size_t n)
-{
-    return words_of(words, n, 4);
-}
-
-perfile_words perfile_words_s32(const int32_t *words, size_t n)
-{
-    return words_of(words, n, 4);
-}
-
-perfile_words perfile_words_u64(const uint64_t *words, size_t n)
-{
-    return words_of(words, n, 8);
-}
-
-perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n)
-{
-    perfile_strings s = {.n = n, .given = true};
-    s.bytes = (perfile_bytes){(const void *)texts, n * sizeof *texts};
-    return s;
 }

@@ -11,6 +11,8 @@
 #include "core/session.h"
 #include "perfile/session.h"
 #include "script/script.h"
+#include "model/command.h"
+#include "symbol/command.h"
 
 enum { MOST_FRAMES = 127, CPUMODE_GUEST_KERNEL = 4, CPUMODE_GUEST_USER = 5 };
 
@@ -66,7 +68,7 @@ static perfile_status end_input(pf_script *x, perfile_error *err)
     x->sum.samples += x->reader.counts.samples;
     x->sum.unreadable += x->reader.counts.unreadable;
     x->sum.not_joined += x->reader.counts.deferred_missing;
-    x->sum.too_costly += x->symbols ? perfile_symbols_too_costly(x->symbols) : 0;
+    x->sum.too_costly += x->symbols ? pf_symbols_too_costly(x->symbols) : 0;
     pf_script_counts_free(x);
     pf_buffer_clear(&x->counts);
     pf_index_free(&x->counted);
@@ -331,7 +333,7 @@ static perfile_status put_record(pf_script *x, const perfile_record *r, perfile_
     default:
         break;
     }
-    if (x->past && r->type != PERFILE_RECORD_EXIT && perfile_model_wants(r->type))
+    if (x->past && r->type != PERFILE_RECORD_EXIT && pf_model_wants(r->type))
         st = perfile_model_feed(x->past, r, err);
     if (shown && st == PERFILE_OK)
         st = put_note(x, r, err);

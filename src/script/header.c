@@ -12,6 +12,7 @@
 #include "core/session.h"
 #include "perfile/field.h"
 #include "script/header.h"
+#include "schema/command.h"
 
 enum { LAST_FEATURE = PERFILE_FEATURE_PMU_CAPS, NS_PER_S = 1000000000 };
 
@@ -99,7 +100,7 @@ static void put_hex(pf_facts *f, const char *name, uint64_t v)
 static void put_bits(pf_facts *f, const char *name, uint64_t v, unsigned kind, const uint8_t *bits,
                      size_t n)
 {
-    const perfile_vocabulary *words = perfile_kind_words(kind);
+    const perfile_vocabulary *words = pf_kind_words(kind);
     const char *between = "";
     if (!v)
         return;
@@ -115,7 +116,7 @@ static void put_bits(pf_facts *f, const char *name, uint64_t v, unsigned kind, c
 /* Prints the parts of attr.flags, up to the last one that perf 6.1 knows. */
 static void put_flags(pf_facts *f, uint64_t flags)
 {
-    const perfile_vocabulary *words = perfile_kind_words(PERFILE_KIND_ATTR_FLAGS);
+    const perfile_vocabulary *words = pf_kind_words(PERFILE_KIND_ATTR_FLAGS);
     for (uint32_t i = 0; words && i < words->n; i++) {
         const perfile_bits *part = &words->bits[i];
         if (part->shift <= PERFILE_ATTR_BIT_SIGTRAP)
@@ -227,7 +228,7 @@ static void put_clock(pf_facts *f, const perfile_feature *feature)
     char text[64];
     struct tm parts;
     const char *name = "(not found)";
-    const perfile_vocabulary *clocks = perfile_kind_words(PERFILE_KIND_CLOCKID);
+    const perfile_vocabulary *clocks = pf_kind_words(PERFILE_KIND_CLOCKID);
     if (perfile_clock_data_decode(feature, &v, sizeof v, NULL) != PERFILE_OK)
         return;
     for (uint32_t i = 0; clocks && i < clocks->n; i++)
@@ -288,8 +289,7 @@ static void put_numbers(pf_facts *f, const perfile_feature *feature)
 static void put_feature(pf_facts *f, const perfile_feature *feature)
 {
     if (!f->full && pf_facts_are_long(feature->number)) {
-        PF_FACT(f, "# %s info available, use -I to display\n",
-                perfile_feature_name(feature->number));
+        PF_FACT(f, "# %s info available, use -I to display\n", pf_feature_name(feature->number));
         return;
     }
     if (put_string(f, feature) || pf_facts_put(f, feature))
@@ -349,7 +349,7 @@ static void put_features(pf_facts *f, const perfile_container *c)
     pf_facts_text(f, "# missing features: ");
     for (uint32_t i = 1; i <= LAST_FEATURE; i++)
         if (!(there >> i & 1))
-            PF_FACT(f, "%s ", perfile_feature_name(i));
+            PF_FACT(f, "%s ", pf_feature_name(i));
     pf_facts_text(f, "\n");
 }
 

@@ -10,6 +10,7 @@
 #include "base/shorten.h"
 #include "perfile/model.h"
 #include "script/script.h"
+#include "schema/command.h"
 
 /* Returns the flag that shows records of this type; 0 if there is none. */
 static uint32_t flag_of(uint32_t type)
@@ -344,7 +345,7 @@ static bool put_front(pf_script *x, const perfile_record *r, const perfile_event
 
 perfile_status pf_script_note(pf_script *x, const perfile_record *r, perfile_error *err)
 {
-    const char *name = perfile_record_type_name(r->type);
+    const char *name = pf_record_type_name(r->type);
     pf_buffer *out = &x->line;
     const perfile_event *event = perfile_record_event(r);
     pf_buffer_clear(out);

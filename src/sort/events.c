@@ -16,6 +16,7 @@
 #include "schema/types.h"
 #include "sort/merge.h"
 #include "perfile/field.h"
+#include "sort/command.h"
 
 /* An event of the output that is being made. */
 typedef struct output_event {
@@ -81,7 +82,7 @@ static perfile_status fresh_id(pf_merge *x, uint64_t *id, perfile_error *err)
 static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, uint32_t event,
                              perfile_error *err)
 {
-    const perfile_merge_id_pair one = {.id = id, .new_id = new_id, .event = event};
+    const pf_merge_id_pair one = {.id = id, .new_id = new_id, .event = event};
     size_t n = in->new_ids.len / sizeof one;
     if (n >= UINT32_MAX || !pf_index_put(&in->ids, id, (uint32_t)n) ||
         !pf_buffer_append(&in->new_ids, &one, sizeof one))
@@ -91,12 +92,11 @@ static perfile_status map_id(pf_merge_input *in, uint64_t id, uint64_t new_id, u
 }
 
 /* Returns the entry of an id of the input, NULL if it has no number yet. */
-static const perfile_merge_id_pair *find_id(const pf_merge_input *in, uint64_t id)
+static const pf_merge_id_pair *find_id(const pf_merge_input *in, uint64_t id)
 {
     uint32_t at = pf_index_get(&in->ids, id);
-    return at == PF_INDEX_NONE
-               ? NULL
-               : &((const perfile_merge_id_pair *)(const void *)in->new_ids.ptr)[at];
+    return at == PF_INDEX_NONE ? NULL
+                               : &((const pf_merge_id_pair *)(const void *)in->new_ids.ptr)[at];
 }
 
 /* Returns the first input of the same recording if equal ids mean the same counter in both, else
@@ -115,7 +115,7 @@ static perfile_status add_id(event_builder *m, pf_merge_input *in, uint64_t id, 
                              perfile_error *err)
 {
     const pf_merge_input *shared = shares_ids_with(m->x, in);
-    const perfile_merge_id_pair *as = shared ? find_id(shared, id) : NULL;
+    const pf_merge_id_pair *as = shared ? find_id(shared, id) : NULL;
     uint64_t new_id = id, stored;
     perfile_status st = PERFILE_OK;
     /* The first input of the recording has this counter already: its number is used. */
@@ -184,7 +184,7 @@ static perfile_status add_input(event_builder *m, pf_merge_input *in, perfile_er
         if (st == PERFILE_OK)
             st = add_ids(m, in, k, err);
     }
-    in->n_event_ids = in->new_ids.len / sizeof(perfile_merge_id_pair);
+    in->n_event_ids = in->new_ids.len / sizeof(pf_merge_id_pair);
     /* The ids of a single event may come later, in an ID_INDEX record.  Until then any id of a
      * record means this event. */
     in->renumbers |= in->n_events == 1 && pf_session_n_without_ids(in->session) == 1;
@@ -389,7 +389,7 @@ perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 
 bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out)
 {
-    const perfile_merge_id_pair *known = find_id(in, id);
+    const pf_merge_id_pair *known = find_id(in, id);
     bool of_event = known && known->event != UINT32_MAX;
     *out = of_event ? known->new_id : id;
     return of_event;
@@ -397,7 +397,7 @@ bool pf_merge_find_id(const pf_merge_input *in, uint64_t id, uint64_t *out)
 
 bool pf_merge_find_stream(const pf_merge_input *in, uint64_t id, uint64_t *out)
 {
-    const perfile_merge_id_pair *known = find_id(in, id);
+    const pf_merge_id_pair *known = find_id(in, id);
     *out = known ? known->new_id : id;
     return known != NULL;
 }
@@ -415,7 +415,7 @@ perfile_status pf_merge_new_id(pf_merge *x, pf_merge_input *in, uint64_t id, uin
     *out = id;
     if (in->plain)
         return PERFILE_OK;
-    if (in->new_ids.len / sizeof(perfile_merge_id_pair) - in->n_event_ids >= MOST)
+    if (in->new_ids.len / sizeof(pf_merge_id_pair) - in->n_event_ids >= MOST)
         return pf_fail(err, PERFILE_E_LIMIT, "merge.ids", "%s: more than %d ids that no event has",
                        in->name, MOST);
     /* The input keeps the id if it is the first input that has it, or shares it with its recording.
@@ -531,9 +531,9 @@ perfile_status pf_merge_attr(const pf_merge_attrs *m, const pf_merge_input *in,
     static const perfile_visitor visitor = {sizeof visitor, on_value, on_group, on_end};
     static const uint8_t zeros[WITH_CLOCKID];
     /* Attrs of inputs that were moved to the output's clock name that clock. */
-    bool take_clock = in->clock_reason == PERFILE_MERGE_CLOCK_WALL ||
-                      in->clock_reason == PERFILE_MERGE_CLOCK_GIVEN ||
-                      in->clock_reason == PERFILE_MERGE_CLOCK_ALIGNED;
+    bool take_clock = in->clock_reason == PF_MERGE_CLOCK_WALL ||
+                      in->clock_reason == PF_MERGE_CLOCK_GIVEN ||
+                      in->clock_reason == PF_MERGE_CLOCK_ALIGNED;
     size_t len = e->stored.len;
     pf_buffer_clear(out);
     if (!pf_buffer_append(out, e->stored.ptr, len))

@@ -7,6 +7,7 @@
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "sort/merge.h"
+#include "schema/command.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -89,7 +90,7 @@ void pf_fact_report(const pf_merge *x, uint32_t kind, uint32_t number, uint32_t 
                     uint64_t count, const char *format, ...)
 {
     char text[TEXT];
-    const char *name = perfile_feature_name(number);
+    const char *name = pf_feature_name(number);
     int n = name ? snprintf(text, sizeof text, "feature %s: ", name)
                  : snprintf(text, sizeof text, "feature %" PRIu32 ": ", number);
     va_list args;

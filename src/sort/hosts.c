@@ -10,6 +10,8 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "sort/merge.h"
+#include "schema/command.h"
+#include "sort/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -316,7 +318,7 @@ static bool equal(domain a, domain b)
  * offset. */
 static bool needs_offset(const pf_merge_input *in)
 {
-    return !in->has_offset && in->clock_reason != PERFILE_MERGE_CLOCK_NONE;
+    return !in->has_offset && in->clock_reason != PF_MERGE_CLOCK_NONE;
 }
 
 /* Sets *wall to the wall time at which the clock of the domain was 0, from the first input with
@@ -339,11 +341,10 @@ static bool wall_at_zero(const pf_merge *x, domain d, uint64_t *wall)
 static uint32_t reason_without_offset(const pf_merge *x, const pf_merge_input *in)
 {
     if (in->at == x->clock_input)
-        return PERFILE_MERGE_CLOCK_FIRST;
+        return PF_MERGE_CLOCK_FIRST;
     if (in->first_of_recording != in->at)
-        return PERFILE_MERGE_CLOCK_RECORDING;
-    return in->host == x->inputs[x->clock_input].host ? PERFILE_MERGE_CLOCK_BOOT
-                                                      : PERFILE_MERGE_CLOCK_GLOBAL;
+        return PF_MERGE_CLOCK_RECORDING;
+    return in->host == x->inputs[x->clock_input].host ? PF_MERGE_CLOCK_BOOT : PF_MERGE_CLOCK_GLOBAL;
 }
 
 /* Returns the name of a clock for a message; `room` may be used for the text. */
@@ -352,7 +353,7 @@ static const char *clock_name(const pf_merge_input *in, int32_t clock, char *roo
     if (perfile_stream_container(in->stream)->family != PERFILE_FAMILY_PERF)
         return "a clock of its own";
     const char *word =
-        perfile_vocabulary_word(perfile_vocabulary_find("clockid"), (uint64_t)(int64_t)clock);
+        perfile_vocabulary_word(pf_vocabulary_find("clockid"), (uint64_t)(int64_t)clock);
     if (clock == PERF)
         return "perf's own clock";
     snprintf(room, size, "clock %s", word ? word : "of an unknown number");
@@ -390,10 +391,10 @@ static void align_starts(pf_merge *x)
     for (uint32_t i = 0; i < x->n_inputs; i++) {
         pf_merge_input *in = &x->inputs[i];
         if (in == to)
-            in->clock_reason = PERFILE_MERGE_CLOCK_FIRST;
+            in->clock_reason = PF_MERGE_CLOCK_FIRST;
         if (in == to || !needs_offset(in))
             continue;
-        in->clock_reason = in->n_samples ? PERFILE_MERGE_CLOCK_ALIGNED : PERFILE_MERGE_CLOCK_NONE;
+        in->clock_reason = in->n_samples ? PF_MERGE_CLOCK_ALIGNED : PF_MERGE_CLOCK_NONE;
         if (in->n_samples)
             in->offset = to->offset + to->first_sample - in->first_sample;
     }
@@ -447,7 +448,7 @@ static void set_offsets(pf_merge *x)
         if (equal(domain_of(in), to)) {
             in->clock_reason = reason_without_offset(x, in);
         } else if (known && wall_at_zero(x, domain_of(in), &wall)) {
-            in->clock_reason = PERFILE_MERGE_CLOCK_WALL;
+            in->clock_reason = PF_MERGE_CLOCK_WALL;
             in->offset = wall - zero;
         }
     }
@@ -495,10 +496,10 @@ static perfile_status relate_clocks(pf_merge *x, perfile_error *err)
     for (uint32_t i = x->n_inputs; i--;) {
         pf_merge_input *in = &x->inputs[i];
         if (in->has_offset) {
-            in->clock_reason = PERFILE_MERGE_CLOCK_GIVEN;
+            in->clock_reason = PF_MERGE_CLOCK_GIVEN;
             in->offset = (uint64_t)in->given_offset;
         }
-        if (in->clock_reason != PERFILE_MERGE_CLOCK_NONE && (needs_offset(in) || !any)) {
+        if (in->clock_reason != PF_MERGE_CLOCK_NONE && (needs_offset(in) || !any)) {
             x->clock_input = i;
             any |= needs_offset(in);
         }

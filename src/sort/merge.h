@@ -21,6 +21,7 @@
 #include "sort/sort.h"
 #include "stage/pids.h"
 #include "transform/relayout.h"
+#include "sort/command.h"
 
 #define PF_MERGE_NO_INPUT UINT32_MAX
 
@@ -105,7 +106,7 @@ typedef struct pf_merge_input {
     pf_merge_plan *plans; /* one for each distinct layout */
     uint32_t n_plans;
     pf_index ids;           /* id of the input -> index in new_ids */
-    pf_buffer new_ids;      /* array of perfile_merge_id_pair; ids of events come first */
+    pf_buffer new_ids;      /* array of pf_merge_id_pair; ids of events come first */
     size_t n_event_ids;     /* how many of new_ids belong to events */
     bool renumbers;         /* some id changes */
     bool rewrites_fields;   /* some field of a record body changes */
@@ -118,7 +119,7 @@ typedef struct pf_merge_input {
     bool has_threads;           /* a THREAD_MAP of perf stat was read */
     bool drops_aux, drops_stat; /* after a conflict: records to drop */
     pf_pids moved_pids;         /* processes and threads that got new numbers */
-    perfile_merge_input_summary result;
+    pf_merge_input_summary result;
 } pf_merge_input;
 
 typedef struct pf_merge {

@@ -9,6 +9,8 @@
 #include "perfile/sort.h"
 #include "schema/rows.h"
 #include "sort/merge.h"
+#include "core/command.h"
+#include "sort/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +43,7 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     x->base.options = first->options;
     x->base.options.limits = &x->base.limits;
     x->base.name = x->inputs[0].name;
-    x->base.sorted_by = PERFILE_SORTED_BY_TIME;
+    x->base.sorted_by = PF_SORTED_BY_TIME;
     x->base.container.form = PERFILE_FORM_FILE;
     x->base.container.version = c->family == PERFILE_FAMILY_PERF ? 2 : c->version;
     x->base.container.byte_order = perfile_session_byte_order(x->inputs[0].session);
@@ -160,7 +162,7 @@ static perfile_status init_inputs(pf_merge *x, const perfile_merge_input *inputs
         perfile_status st = pf_item_check(&inputs[i], "merge.inputs", err);
         if (st != PERFILE_OK)
             return st;
-        if (perfile_stream_sorted_by(inputs[i].stream) != PERFILE_SORTED_BY_TIME)
+        if (pf_stream_sorted_by(inputs[i].stream) != PF_SORTED_BY_TIME)
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s is not sorted: see perfile_sort()",
                            inputs[i].name);
         /* The result reads all sources of its inputs; perfile_copy() refuses to overwrite them. */
@@ -389,8 +391,8 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     in->first_bytes = totals->first_bytes;
     in->bytes = totals->bytes;
     in->kernel = totals->kernel_address;
-    in->clock_reason = totals->timed && has_times(in->stream) ? PERFILE_MERGE_CLOCK_FIRST
-                                                              : PERFILE_MERGE_CLOCK_NONE;
+    in->clock_reason =
+        totals->timed && has_times(in->stream) ? PF_MERGE_CLOCK_FIRST : PF_MERGE_CLOCK_NONE;
     in->ids.seed = pf_index_seed(in);
     return PERFILE_OK;
 }
@@ -437,10 +439,10 @@ void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summa
     memcpy(out, x ? &x->result : &none, size < sizeof none ? size : sizeof none);
 }
 
-void perfile_merge_get_input_summary(const perfile_stream *stream, size_t position,
-                                     perfile_merge_input_summary *out, size_t size)
+void pf_merge_get_input_summary(const perfile_stream *stream, size_t position,
+                                pf_merge_input_summary *out, size_t size)
 {
-    perfile_merge_input_summary one = {0};
+    pf_merge_input_summary one = {0};
     const pf_merge *x = stage_of(stream);
     if (x && position < x->n_inputs) {
         const pf_merge_input *in = &x->inputs[position];
@@ -455,22 +457,22 @@ void perfile_merge_get_input_summary(const perfile_stream *stream, size_t positi
     memcpy(out, &one, size < sizeof one ? size : sizeof one);
 }
 
-bool perfile_merge_get_id(const perfile_stream *stream, size_t position, size_t k,
-                          perfile_merge_id_pair *out, size_t size)
+bool pf_merge_get_id(const perfile_stream *stream, size_t position, size_t k, pf_merge_id_pair *out,
+                     size_t size)
 {
     const pf_merge *x = stage_of(stream);
     if (!x || position >= x->n_inputs ||
-        k >= x->inputs[position].new_ids.len / sizeof(perfile_merge_id_pair))
+        k >= x->inputs[position].new_ids.len / sizeof(pf_merge_id_pair))
         return false;
     const uint8_t *all = x->inputs[position].new_ids.ptr;
-    memcpy(out, all + k * sizeof(perfile_merge_id_pair),
-           size < sizeof(perfile_merge_id_pair) ? size : sizeof(perfile_merge_id_pair));
+    memcpy(out, all + k * sizeof(pf_merge_id_pair),
+           size < sizeof(pf_merge_id_pair) ? size : sizeof(pf_merge_id_pair));
     return true;
 }
 
 /* Boot h has the pids from h * PERFILE_MERGE_PIDS on. */
-bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32_t after,
-                           uint32_t *pid, uint32_t *new_pid)
+bool pf_merge_get_pid(const perfile_stream *stream, size_t position, uint32_t after, uint32_t *pid,
+                      uint32_t *new_pid)
 {
     const pf_merge *x = stage_of(stream);
     /* UINT32_MAX: start with the first pid. */
@@ -481,7 +483,7 @@ bool perfile_merge_get_pid(const perfile_stream *stream, size_t position, uint32
     return true;
 }
 
-const char *perfile_merge_note_name(uint32_t kind)
+const char *pf_merge_note_name(uint32_t kind)
 {
     /* These names are part of the interface. */
     static const char *const names[PERFILE_N_MERGE_NOTES] = {
@@ -491,15 +493,12 @@ const char *perfile_merge_note_name(uint32_t kind)
     return kind < PERFILE_N_MERGE_NOTES ? names[kind] : "";
 }
 
-const char *perfile_merge_clock_name(uint32_t clock)
+const char *pf_merge_clock_name(uint32_t clock)
 {
-    static const char *const names[] = {[PERFILE_MERGE_CLOCK_FIRST] = "its own",
-                                        [PERFILE_MERGE_CLOCK_GIVEN] = "offset",
-                                        [PERFILE_MERGE_CLOCK_ALIGNED] = "aligned",
-                                        [PERFILE_MERGE_CLOCK_RECORDING] = "same recording",
-                                        [PERFILE_MERGE_CLOCK_BOOT] = "same boot",
-                                        [PERFILE_MERGE_CLOCK_WALL] = "wall clock",
-                                        [PERFILE_MERGE_CLOCK_GLOBAL] = "the same for all",
-                                        [PERFILE_MERGE_CLOCK_NONE] = "no times"};
+    static const char *const names[] = {
+        [PF_MERGE_CLOCK_FIRST] = "its own",           [PF_MERGE_CLOCK_GIVEN] = "offset",
+        [PF_MERGE_CLOCK_ALIGNED] = "aligned",         [PF_MERGE_CLOCK_RECORDING] = "same recording",
+        [PF_MERGE_CLOCK_BOOT] = "same boot",          [PF_MERGE_CLOCK_WALL] = "wall clock",
+        [PF_MERGE_CLOCK_GLOBAL] = "the same for all", [PF_MERGE_CLOCK_NONE] = "no times"};
     return clock < sizeof names / sizeof names[0] ? names[clock] : "";
 }

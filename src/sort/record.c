@@ -13,6 +13,7 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "sort/merge.h"
+#include "schema/command.h"
 
 enum {
     MOST = UINT16_MAX, /* bytes of a record: header.size has 16 bits */
@@ -77,7 +78,7 @@ static uint64_t new_id(rewriting *w, uint64_t id, bool stream)
     return out;
 }
 
-/* Converts a pid or tid and remembers it for perfile_merge_get_pid(). */
+/* Converts a pid or tid and remembers it for pf_merge_get_pid(). */
 static uint64_t new_task(rewriting *w, uint64_t pid)
 {
     bool is_new;
@@ -181,7 +182,7 @@ static void change_word(rewriting *w, unsigned rule, uint8_t *at)
 
 static perfile_status too_long(const rewriting *w, size_t n)
 {
-    const char *name = perfile_record_type_name(w->r->type);
+    const char *name = pf_record_type_name(w->r->type);
     perfile_status st = pf_fail(w->err, PERFILE_E_LIMIT, "record.size",
                                 "%s: a %s record of %zu bytes would have %zu, 65,535 are the most",
                                 w->in->name, name ? name : "unknown", perfile_record_size(w->r), n);
@@ -320,7 +321,7 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
 {
     perfile_bytes body = w->r->body, trailer = {NULL, 0};
     bool has = p && split_trailer(w, &p->relayout.from, &body, &trailer);
-    const size_t header = perfile_family_header(w->r->family);
+    const size_t header = pf_family_header(w->r->family);
     memcpy(w->out, w->r->header, header);
     if (body.len)
         memcpy(w->out + header, body.ptr, body.len);
@@ -411,7 +412,7 @@ static perfile_status finish(const rewriting *w, perfile_record *out)
     if (n <= MOST && w->r->type < PERFILE_RECORD_USER)
         pf_store_u16(w->out + PF_PERF_SIZE_AT, (uint16_t)n, w->swap);
     out->header = w->out;
-    const size_t header = perfile_family_header(w->r->family);
+    const size_t header = pf_family_header(w->r->family);
     out->body = (perfile_bytes){w->out + header, n - header};
     out->flags &= (uint8_t) ~(unsigned)PERFILE_REC_STABLE;
     return PERFILE_OK;

@@ -8,6 +8,7 @@
 #include "io/source_kind.h"
 #include "schema/rows.h"
 #include "sort/sort.h"
+#include "core/command.h"
 
 #include <string.h>
 
@@ -282,7 +283,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
         st = pf_stream_unread(below, "sort", err);
     if (st != PERFILE_OK)
         return st;
-    const bool in_order = below->sorted_by == PERFILE_SORTED_BY_TIME;
+    const bool in_order = below->sorted_by == PF_SORTED_BY_TIME;
     if (in_order && !(o.flags & PERFILE_SORT_WHOLE))
         return pf_sort_in_order(below, &o, stream, err);
     pf_sort *x = pf_alloc(1, sizeof *x);
@@ -308,7 +309,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
      * mapped. */
     x->stays_mapped = x->total && x->total <= x->options.max_mapped;
     pf_stream_on(&x->base, &sort_ops, below);
-    x->base.sorted_by = PERFILE_SORTED_BY_TIME;
+    x->base.sorted_by = PF_SORTED_BY_TIME;
     x->base.keys = x->keys;
     *stream = &x->base;
     return PERFILE_OK;

@@ -5,6 +5,7 @@
 #include "io/source_kind.h"
 #include "schema/rows.h"
 #include "sort/sort.h"
+#include "schema/command.h"
 
 #include <errno.h>
 #include <string.h>
@@ -541,7 +542,7 @@ pf_sort_extra pf_sort_item_record(const pf_sort_item *item, perfile_record *r)
         at = (const uint8_t *)(uintptr_t)pointer;
     }
     r->header = at;
-    r->body = (perfile_bytes){at + perfile_family_header(item->family), item->body};
+    r->body = (perfile_bytes){at + pf_family_header(item->family), item->body};
     r->flags = item->flags;
     r->family = item->family;
     r->time = item->key; /* only used with PERFILE_REC_TIMED; then the key is the time */

@@ -6,6 +6,9 @@
 #include "perfile/encode.h"
 #include "perfile/field.h"
 #include "sort/merge.h"
+#include "core/command.h"
+#include "sort/command.h"
+#include "schema/command.h"
 
 #include <inttypes.h>
 
@@ -18,7 +21,7 @@ static perfile_status join_with_partner(pf_merge *x, uint32_t number, uint32_t o
         return pf_join_same(x, number, err);
     pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, PF_MERGE_NO_INPUT, 0,
                    "useless without %s, which differs between inputs: left out",
-                   perfile_feature_name(other));
+                   pf_feature_name(other));
     return PERFILE_OK;
 }
 
@@ -197,8 +200,8 @@ static bool has_output_clock(const pf_merge_input *a, const pf_merge_input *b)
     perfile_clock one, other;
     perfile_session_clock(a->session, &one);
     perfile_session_clock(b->session, &other);
-    bool told = b->clock_reason == PERFILE_MERGE_CLOCK_GIVEN ||
-                b->clock_reason == PERFILE_MERGE_CLOCK_ALIGNED;
+    bool told =
+        b->clock_reason == PF_MERGE_CLOCK_GIVEN || b->clock_reason == PF_MERGE_CLOCK_ALIGNED;
     return a->host == b->host && one.known == other.known && one.clockid == other.clockid &&
            (a == b || !told);
 }
@@ -270,7 +273,7 @@ enum { LONGEST_TYPE = 63 };
 static perfile_bytes type_of(const perfile_session *s, uint32_t i)
 {
     const perfile_event *e = perfile_session_event(s, i);
-    const perfile_event_type *t = perfile_session_event_type(s, i);
+    const pf_event_type *t = pf_session_event_type(s, i);
     if (t && t->event_id == e->attr->config)
         return t->name;
     size_t len = strlen(e->name);
@@ -315,10 +318,10 @@ static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, p
 static perfile_status add_types(pf_merge *x, const perfile_session *s, pf_merge_entries *seen,
                                 perfile_error *err)
 {
-    uint32_t n = perfile_session_n_event_types(s);
+    uint32_t n = pf_session_n_event_types(s);
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
-        const perfile_event_type *t = perfile_session_event_type(s, i);
+        const pf_event_type *t = pf_session_event_type(s, i);
         st = add_type(x, seen, t->event_id, t->name, false, err);
     }
     return st;
@@ -332,7 +335,7 @@ perfile_status pf_join_event_types(pf_merge *x, perfile_error *err)
     perfile_status st = PERFILE_OK;
     bool any = false;
     for (uint32_t k = 0; k < x->n_inputs; k++)
-        any |= perfile_session_n_event_types(x->inputs[k].session) != 0;
+        any |= pf_session_n_event_types(x->inputs[k].session) != 0;
     if (any)
         st = add_types_of_events(x, &seen, err);
     for (uint32_t k = 0; k < x->n_inputs && st == PERFILE_OK; k++)

@@ -17,6 +17,7 @@
 #include "io/source.h"
 #include "symbol/state.h"
 #include "symbol/elf.h"
+#include "io/command.h"
 
 static uint64_t address_of(const pf_symtab *t, const char *name)
 {
@@ -83,7 +84,7 @@ static perfile_status read_captured(perfile_symbols *s, perfile_source *from)
         return pf_symbol_no_memory(&s->budget);
     perfile_status st = pf_source_read(from, 0, text, n, NULL);
     if (st == PERFILE_OK)
-        st = use_kallsyms(s, (perfile_bytes){text, n}, perfile_source_name(from));
+        st = use_kallsyms(s, (perfile_bytes){text, n}, pf_source_name(from));
     pf_budget_free(&s->budget, text, n + 1, 1);
     return st;
 }

@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "symbol/helper.h"
 #include "symbol/state.h"
+#include "symbol/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -434,7 +435,7 @@ size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size)
     return n < 0 ? 0 : (size_t)n;
 }
 
-const char *perfile_symbol_reason_text(unsigned reason)
+const char *pf_symbol_reason_text(unsigned reason)
 {
     static const char *const texts[] = {
         [PERFILE_SYMBOL_FOUND] = "found",
@@ -450,7 +451,7 @@ const char *perfile_symbol_reason_text(unsigned reason)
     return reason < sizeof texts / sizeof texts[0] ? texts[reason] : NULL;
 }
 
-const char *perfile_symbol_origin_text(unsigned origin)
+const char *pf_symbol_origin_text(unsigned origin)
 {
     static const char *const texts[] = {
         [PERFILE_SYMBOL_NOTHING] = "nothing",       [PERFILE_SYMBOL_SYMTAB] = "symtab",
@@ -464,10 +465,10 @@ const char *perfile_symbol_origin_text(unsigned origin)
 
 /* Opening and closing perfile_symbols: options, directories, texts. */
 
-uint32_t perfile_symbols_built_in(void)
+uint32_t pf_symbols_built_in(void)
 {
-    return (pf_can_demangle() ? PERFILE_SYMBOLS_DEMANGLE : 0U) |
-           (pf_can_read_dwarf() ? PERFILE_SYMBOLS_SOURCE : 0U);
+    return (pf_can_demangle() ? PF_SYMBOLS_DEMANGLE : 0U) |
+           (pf_can_read_dwarf() ? PF_SYMBOLS_SOURCE : 0U);
 }
 
 bool pf_path(char *path, const char *format, ...)
@@ -568,7 +569,7 @@ static perfile_status set_options(perfile_symbols *s, const perfile_symbols_opti
     return pf_kernel_captured(s) == PERFILE_OK ? PERFILE_OK : pf_fail_nomem(err, "symbols");
 }
 
-uint64_t perfile_symbols_too_costly(const perfile_symbols *s)
+uint64_t pf_symbols_too_costly(const perfile_symbols *s)
 {
     return s->helper.too_costly;
 }

@@ -15,6 +15,10 @@
 #include "perfile/perfile.h"
 #include "perfile/records.h"
 #include "tables/tables.h"
+#include "core/command.h"
+#include "io/command.h"
+#include "schema/command.h"
+#include "base/command.h"
 
 enum { MOST_CPUS = 8192 }; /* the kernel's maximum */
 
@@ -123,7 +127,7 @@ static void put_clock(pf_tables *x)
     uint64_t wall;
     char number[16];
     if (clock.known) {
-        const char *name = perfile_vocabulary_word(perfile_vocabulary_find("clockid"),
+        const char *name = perfile_vocabulary_word(pf_vocabulary_find("clockid"),
                                                    (uint64_t)(int64_t)clock.clockid);
         snprintf(number, sizeof number, "%" PRId32, clock.clockid);
         pf_column_text(PF_COLUMN(x, captures, clock), name ? name : number);
@@ -166,13 +170,13 @@ static void put_labels(pf_tables *x)
 static bool put_capture(pf_tables *x)
 {
     pf_put_capture(x, PF_COLUMN(x, captures, capture_id));
-    put_file(PF_COLUMN(x, captures, file), perfile_source_name(pf_stream_source(x->stream)));
+    put_file(PF_COLUMN(x, captures, file), pf_source_name(pf_stream_source(x->stream)));
     put_container(x);
     put_facts(x);
     put_clock(x);
     put_counts(x);
     put_labels(x);
-    pf_column_text(PF_COLUMN(x, captures, perfile_version), perfile_version());
+    pf_column_text(PF_COLUMN(x, captures, perfile_version), pf_version());
     pf_column_number(PF_COLUMN(x, captures, schema_version), PF_TABLES_VERSION);
     return pf_table_row(x, &x->at[PF_TABLE_captures]);
 }
@@ -193,9 +197,9 @@ static const char *call_graph_of(const perfile_event *event)
 static bool put_event(pf_tables *x, const perfile_event *event)
 {
     const perfile_attr *attr = event->attr;
-    const char *type = perfile_vocabulary_word(perfile_vocabulary_find("attr_type"), attr->type);
+    const char *type = perfile_vocabulary_word(pf_vocabulary_find("attr_type"), attr->type);
     if (!type)
-        type = perfile_session_pmu_name(x->session, attr->type);
+        type = pf_session_pmu_name(x->session, attr->type);
     pf_put_capture(x, PF_COLUMN(x, events, capture_id));
     pf_column_number(PF_COLUMN(x, events, event_index), event->index);
     pf_column_text(PF_COLUMN(x, events, event), event->name);
@@ -345,7 +349,7 @@ static bool put_damage(pf_tables *x, uint32_t part, uint64_t offset, uint64_t by
     pf_column_text(PF_COLUMN(x, damages, part), pf_emit_part_name(&x->x.base, part));
     pf_put_number(PF_COLUMN(x, damages, offset), offset);
     pf_put_number(PF_COLUMN(x, damages, bytes), bytes);
-    pf_column_text(PF_COLUMN(x, damages, damage), perfile_damage_name(damage));
+    pf_column_text(PF_COLUMN(x, damages, damage), pf_damage_name(damage));
     return pf_table_row(x, &x->at[PF_TABLE_damages]);
 }
 

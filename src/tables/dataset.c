@@ -19,6 +19,7 @@
 #include "parquet/parquet.h"
 #include "perfile/text.h"
 #include "tables/tables.h"
+#include "base/command.h"
 
 #ifdef PERFILE_WITH_TABLES
 
@@ -325,7 +326,7 @@ static perfile_status no_table(const char *name, size_t n, perfile_error *err)
     for (size_t i = 0; i < PF_N_TABLES; i++)
         known[i] = pf_all_tables[i].name;
     snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : (int)sizeof word - 1, name);
-    const bool found = perfile_suggest(word, known, PF_N_TABLES, meant, sizeof meant);
+    const bool found = pf_suggest(word, known, PF_N_TABLES, meant, sizeof meant);
     return pf_fail(err, PERFILE_E_USAGE, "export.tables", "there is no table '%s'%s%s%s", word,
                    found ? "; did you mean " : "", found ? meant : "", found ? "?" : "");
 }

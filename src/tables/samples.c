@@ -12,6 +12,7 @@
 #include "perfile/abi.h"
 #include "perfile/records.h"
 #include "tables/tables.h"
+#include "schema/command.h"
 
 /* The data for the late columns of a row. */
 typedef struct waiting {
@@ -135,7 +136,7 @@ static void put_data_src(pf_tables *x, uint64_t word)
                  {"lock", PF_IN(samples, data_src, lock)},
                  {"blk", PF_IN(samples, data_src, blk)},
                  {"hops", PF_IN(samples, data_src, hops)}};
-    const perfile_vocabulary *v = perfile_kind_words(PERFILE_KIND_DATA_SRC);
+    const perfile_vocabulary *v = pf_kind_words(PERFILE_KIND_DATA_SRC);
     pf_column_group(PF_COLUMN(x, samples, data_src));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         for (uint32_t k = 0; k < v->n; k++)

@@ -10,6 +10,8 @@
 #include "core/session.h"
 #include "core/stream.h"
 #include "profile/queue.h"
+#include "io/command.h"
+#include "schema/command.h"
 
 enum {
     BATCH_BYTES = 16 << 20, /* size limit of a batch, checked each … */
@@ -114,7 +116,7 @@ void pf_put_number(pf_table_column *c, uint64_t value)
 
 void pf_put_bits(pf_table_column *c, const char *vocabulary, uint64_t bits)
 {
-    const perfile_vocabulary *words = perfile_vocabulary_find(vocabulary);
+    const perfile_vocabulary *words = pf_vocabulary_find(vocabulary);
     size_t n = 0;
     for (uint32_t i = 0; i < words->n; i++)
         if (words->bits[i].width == 1 && bits >> words->bits[i].shift & 1) {
@@ -340,7 +342,7 @@ bool pf_tables_captured_at(const pf_tables *x, uint64_t *wall)
         return true;
     }
     /* The same fallback as in perf's reports: the time of the file. */
-    const char *name = perfile_source_name(pf_stream_source(x->stream));
+    const char *name = pf_source_name(pf_stream_source(x->stream));
     bool found = stat(name, &sb) == 0;
     if (found && S_ISDIR(sb.st_mode)) { /* the main file of a directory */
         const int n = snprintf(data, sizeof data, "%s/data", name);

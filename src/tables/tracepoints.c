@@ -15,6 +15,7 @@
 #include "perfile/abi.h"
 #include "perfile/tracepoint.h"
 #include "tables/tables.h"
+#include "trace/command.h"
 
 enum {
     MOST_TABLES = 512, /* each may have an open file; further tracepoints have no rows */
@@ -478,7 +479,7 @@ static bool find_payload(pf_tracepoints_maker *m, const pf_profiled *s, traced *
         return true;
     out->payload = (perfile_bytes){0};
     if (st != PERFILE_E_NOMEM)
-        st = perfile_tracepoint_find(m->all, s->event->attr->config, &out->of, NULL);
+        st = pf_tracepoint_find(m->all, s->event->attr->config, &out->of, NULL);
     if (st != PERFILE_OK)
         out->of = NULL;
     return st != PERFILE_E_NOMEM;

@@ -11,6 +11,7 @@
 #include "perfile/abi.h"
 #include "trace/eventheader.h"
 #include "trace/printk.h"
+#include "trace/command.h"
 
 enum { COSTLY_NAME = 32 }; /* length of a name that costs as much as one byte of payload */
 
@@ -225,8 +226,8 @@ bool pf_tracepoint_payload(const perfile_record *r, perfile_bytes *payload)
     return true;
 }
 
-perfile_status perfile_tracepoint_find(perfile_tracepoints *t, uint64_t id,
-                                       const perfile_tracepoint **out, perfile_error *err)
+perfile_status pf_tracepoint_find(perfile_tracepoints *t, uint64_t id,
+                                  const perfile_tracepoint **out, perfile_error *err)
 {
     const pf_trace_format *format;
     perfile_status st = pf_tracepoints_find(t, id, &format, err);

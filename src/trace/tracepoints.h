@@ -5,7 +5,7 @@
 #include "perfile/event.h"
 #include "trace/format.h"
 
-/* Does the work of perfile_tracepoint_find(). */
+/* Does the work of pf_tracepoint_find(). */
 perfile_status pf_tracepoints_find(perfile_tracepoints *t, uint64_t id, const pf_trace_format **out,
                                    perfile_error *err);
 

@@ -14,6 +14,8 @@
 #include "base/options.h"
 #include "core/swap.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "schema/command.h"
 
 /* Converts a stream of perfile_byteswap() to its struct. */
 static pf_byteswap *stage_of(perfile_stream *s)
@@ -40,7 +42,7 @@ perfile_record pf_byteswap_record(const pf_byteswap *o, const perfile_record *r,
 {
     perfile_record m = *r;
     m.header = bytes;
-    m.body.ptr = bytes + perfile_family_header(r->family);
+    m.body.ptr = bytes + pf_family_header(r->family);
     m.flags = (uint8_t)((r->flags ^ PERFILE_REC_SWAPPED) & ~PERFILE_REC_STABLE);
     m.session = o->base.session;
     return m;
@@ -260,8 +262,8 @@ static perfile_status add_facts(pf_byteswap *o, const perfile_session *from, per
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < perfile_session_n_events(from) && st == PERFILE_OK; i++)
         st = add_event(o, perfile_session_event(from, i), err);
-    for (uint32_t i = 0; i < perfile_session_n_event_types(from) && st == PERFILE_OK; i++) {
-        const perfile_event_type *t = perfile_session_event_type(from, i);
+    for (uint32_t i = 0; i < pf_session_n_event_types(from) && st == PERFILE_OK; i++) {
+        const pf_event_type *t = pf_session_event_type(from, i);
         st = pf_session_add_event_type(o->base.session, t->event_id, t->name, true, err);
     }
     for (uint32_t i = 0; i < perfile_session_n_features(from) && st == PERFILE_OK; i++)

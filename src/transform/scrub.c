@@ -20,6 +20,7 @@
 #include "core/stream.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "schema/command.h"
 
 /* A range of slack in a body. */
 typedef struct slack {
@@ -151,7 +152,7 @@ static void replace(scrubber *o, const perfile_record *first, size_t i)
 {
     const perfile_record *r = &first[i];
     perfile_record *mine = &o->base.run[i];
-    const size_t header = perfile_family_header(r->family);
+    const size_t header = pf_family_header(r->family);
     const slack *found = (const slack *)(const void *)o->found.ptr;
     uint8_t *out = o->bytes.ptr + o->bytes.len;
     o->bytes.len += header + r->body.len;

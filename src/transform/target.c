@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "transform/target.h"
+#include "core/command.h"
+#include "transform/command.h"
 
 /* Converts a stream with target_ops to its struct. */
 static pf_target *target_of(perfile_stream *s)
@@ -385,7 +387,7 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     t->wants_full_names = pf_release_has_trait(release, "TOO_SHORT");
     pf_stream_on(&t->base, &target_ops, below);
     if (o.drop & PERFILE_SAMPLE_TIME) /* they were sorted by time */
-        t->base.sorted_by = PERFILE_SORTED_BY_NOTHING;
+        t->base.sorted_by = PF_SORTED_BY_NOTHING;
     t->base.session = NULL; /* pf_stream_on() has set that of `below`; begin() makes one */
     st = begin(t, below, err);
     if (st != PERFILE_OK) {
@@ -406,18 +408,18 @@ void perfile_target_get_summary(const perfile_stream *stream, perfile_target_sum
     memcpy(out, t ? &t->sum : &none, size < sizeof none ? size : sizeof none);
 }
 
-const char *perfile_target_version_at(size_t position)
+const char *pf_target_version_at(size_t position)
 {
     return position < PF_N_RELEASES ? pf_releases[position].name : NULL;
 }
 
-bool perfile_target_has_feature(const char *version, uint32_t number)
+bool pf_target_has_feature(const char *version, uint32_t number)
 {
     const pf_release *release;
     return pf_release_find(version, &release, NULL) == PERFILE_OK && number <= release->feature;
 }
 
-uint32_t perfile_target_attr_size(const char *version)
+uint32_t pf_target_attr_size(const char *version)
 {
     const pf_release *release;
     return pf_release_find(version, &release, NULL) == PERFILE_OK ? release->attr_size : 0;

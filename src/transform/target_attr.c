@@ -13,6 +13,7 @@
 #include "schema/types.h"
 #include "transform/target.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 /* The state of rewriting an attr, for the visitors. */
 typedef struct attr_rewriting {
@@ -298,8 +299,8 @@ perfile_status pf_target_add_facts(pf_target *t, perfile_error *err)
     find_common(t, below);
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_events(below); i++)
         st = add_event(t, perfile_session_event(below, i), err);
-    for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_event_types(below); i++) {
-        const perfile_event_type *type = perfile_session_event_type(below, i);
+    for (uint32_t i = 0; st == PERFILE_OK && i < pf_session_n_event_types(below); i++) {
+        const pf_event_type *type = pf_session_event_type(below, i);
         st = pf_session_add_event_type(copy, type->event_id, type->name, true, err);
     }
     for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_features(below); i++)

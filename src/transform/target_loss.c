@@ -10,6 +10,7 @@
 #include "base/byte_order.h"
 #include "perfile/field.h"
 #include "transform/target.h"
+#include "schema/command.h"
 
 /* Adds one to a counter. */
 static void count_one(pf_loss *loss, uint64_t offset)
@@ -39,7 +40,7 @@ static const char *const member_names[PF_N_WORDS] = {"sample_type", "read_format
 /* Returns the name of a bit, or "bit 40" (in `buf`) if it has none. */
 static const char *bit_name(unsigned word, uint32_t bit, char buf[24])
 {
-    const perfile_vocabulary *v = perfile_vocabulary_find(word_names[word]);
+    const perfile_vocabulary *v = pf_vocabulary_find(word_names[word]);
     for (uint32_t i = 0; v && i < v->n; i++)
         if (v->bits[i].width == 1 && v->bits[i].shift == bit)
             return v->bits[i].name;
@@ -89,11 +90,11 @@ static const char *name_of(unsigned kind, uint32_t key, char buf[24])
     case PERFILE_TARGET_LOSS_TOO_LONG:
         if (key == PF_LOSS_KEYS - 1)
             return "of other tools"; /* all types from 255 on share a counter */
-        if (!(name = perfile_record_type_name(key)))
+        if (!(name = pf_record_type_name(key)))
             snprintf(buf, 24, "type %" PRIu32, key);
         break;
     case PERFILE_TARGET_LOSS_FEATURE:
-        if (!(name = perfile_feature_name(key)))
+        if (!(name = pf_feature_name(key)))
             snprintf(buf, 24, "feature %" PRIu32, key);
         break;
     case PERFILE_TARGET_LOSS_SAMPLE_FIELD:

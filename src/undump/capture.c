@@ -10,6 +10,7 @@
 #include "core/layout.h"
 #include "schema/expand.h"
 #include "undump/undump.h"
+#include "core/command.h"
 
 enum {
     /* Limit for zeros after the fields of a record, in addition to padding: old versions of perf
@@ -190,7 +191,7 @@ perfile_status pf_undump_event_type(pf_undump_state *u, const pf_undump_object *
                               err);
     if (st == PERFILE_OK)
         st = pf_undump_bytes(u, o->at[PF_LINE_name], "event_type.name", true, &name, err);
-    return st == PERFILE_OK ? perfile_writer_event_type(u->writer, id, name, err) : st;
+    return st == PERFILE_OK ? pf_writer_event_type(u->writer, id, name, err) : st;
 }
 
 /* Features. */

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "undump/undump.h"
+#include "schema/command.h"
 
 enum { FRAMES = 10 };
 
@@ -265,7 +266,7 @@ static void add_bits(uint8_t *to, const perfile_bits *b, uint64_t v)
 /* Fills a word from an array of names of bits. */
 static perfile_status fill_flags(filling *f, const pf_member *m, uint8_t *to)
 {
-    const perfile_vocabulary *v = perfile_kind_words(m->kind);
+    const perfile_vocabulary *v = pf_kind_words(m->kind);
     perfile_status st = enter_array(f);
     const unsigned depth = f->c.depth;
     while (st == PERFILE_OK && pf_cbor_more(&f->c, depth)) {

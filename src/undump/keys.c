@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/alloc.h"
+#include "schema/command.h"
 
 enum { NESTED = 8 /* maximum depth of FLAT structs, and of conditions */ };
 
@@ -55,7 +56,7 @@ static void open_guard(reading *r, pf_undump_guard guard)
  * they are shown only if they are not 0. */
 static void add_parts(reading *r, const pf_member *m, uint16_t at, unsigned least_width)
 {
-    const perfile_vocabulary *v = perfile_kind_words(m->kind);
+    const perfile_vocabulary *v = pf_kind_words(m->kind);
     for (uint32_t i = 0; i < v->n; i++)
         if (v->bits[i].width >= least_width)
             add_key(r, (pf_undump_key){.name = v->bits[i].name,

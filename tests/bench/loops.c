@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "perfile/perfile.h"
+#include "expr/command.h"
 
 enum { ROUNDS = 7 };
 
@@ -73,7 +74,7 @@ static uint64_t condition(perfile_stream *s)
         PERFILE_OK)
         return 0;
     while (perfile_stream_next_run(s, &r, &run, NULL) == PERFILE_OK)
-        if (perfile_expr_test_run(e, r, run, &yes, NULL) == PERFILE_OK)
+        if (pf_expr_test_run(e, r, run, &yes, NULL) == PERFILE_OK)
             n += (uint64_t)__builtin_popcountll(yes);
     perfile_expr_close(e);
     return n;

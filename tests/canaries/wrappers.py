@@ -20,7 +20,7 @@ NUMBERS = {"bool", "int", "unsigned", "size_t", "int16_t", "int32_t", "int64_t",
            "float", "double", "perfile_status"}
 # What is a result also of calls that fail, and says so where it is declared: how far it went.
 ALSO_ON_FAILURE = {
-    "perfile_archive_repair": {"result"},
+    "pf_archive_repair": {"result"},
     "perfile_convert_capture": {"result"},
     "perfile_copy": {"result"},
     "perfile_filter_capture": {"filtered", "copied"},

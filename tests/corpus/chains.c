@@ -25,6 +25,7 @@
 
 #include "recorded.h"
 #include "schema/rows.h"
+#include "lib/command.h"
 
 enum { SORT, FILTER, MERGE, SPLIT, N_OPS };
 enum {
@@ -296,7 +297,7 @@ static perfile_status make_parts(node *x, perfile_error *err)
     perfile_split_summary sum = {0};
     x->parts = calloc(PARTS, sizeof *x->parts);
     assert_non_null(x->parts);
-    perfile_status st = perfile_split_stream(open_below, x, &how, &writing, &sum, sizeof sum, err);
+    perfile_status st = pf_split_stream(open_below, x, &how, &writing, &sum, sizeof sum, err);
     close_to(0);
     if (st == PERFILE_OK && !x->refused && sum.parts != x->n) {
         print_error("%s: %s: %" PRIu64 " parts, the command made %u\n", trial.path, x->name,

@@ -13,6 +13,7 @@
 #include "core/names.h"
 #include "recorded.h"
 #include "targeted.h"
+#include "transform/command.h"
 
 enum { MOST_BYTES = 24 << 20 };
 
@@ -185,9 +186,9 @@ static void one_capture(const char *path, perfile_stream *s)
     if (targeted_write(path, "7.3", "plain.data", &t, &err) != PERFILE_OK)
         fail_msg("%s: %s", path, err.message);
     /* Each capture meets one version in $PERFILE_EVERY, others than its neighbour. */
-    for (size_t i = 0; perfile_target_version_at(i); i++)
+    for (size_t i = 0; pf_target_version_at(i); i++)
         if ((i + recorded_n) % every == 0)
-            one_version(path, perfile_target_version_at(i), &before);
+            one_version(path, pf_target_version_at(i), &before);
 }
 
 static void captures(void **state)

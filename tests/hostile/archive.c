@@ -16,6 +16,7 @@
 #include "perfile/archive.h"
 #include "random.h"
 #include "recorded.h"
+#include "archive/command.h"
 
 enum {
     MOST_ARCHIVES = 80,
@@ -133,7 +134,7 @@ static void learn(whole *w)
             codecs[w->table.chunks[i].codec] = true;
     perfile_source *capture = source_of((perfile_bytes){w->bytes, w->len}, false);
     perfile_source *below = capture;
-    assert_int_equal(perfile_archive_source(&capture, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_source(&capture, NULL), PERFILE_OK);
     assert_ptr_not_equal(capture, below);
     assert_int_equal(pf_source_has_entries(capture), w->directory);
     for (perfile_source *image; (image = open_part(capture, w->n_parts)) != NULL; w->n_parts++) {
@@ -341,7 +342,7 @@ static void check_flipped(const whole *w, perfile_bytes bytes, unsigned turn)
     perfile_error err;
     pf_buffer got = {0};
     perfile_source *capture = source_of(bytes, no_index), *below = capture;
-    perfile_status st = perfile_archive_source(&capture, &err);
+    perfile_status st = pf_archive_source(&capture, &err);
     if (st != PERFILE_OK)
         fail_msg("%s: cannot be read: %s", w->name, err.message);
     assert_ptr_not_equal(capture, below);
@@ -422,7 +423,7 @@ static void check_cut(const whole *w, perfile_bytes bytes, unsigned turn)
     perfile_error err = {0};
     pf_buffer got = {0}, want = {0};
     perfile_source *capture = source_of(bytes, false), *below = capture;
-    perfile_status st = perfile_archive_source(&capture, &err);
+    perfile_status st = pf_archive_source(&capture, &err);
     if (bytes.len < PF_ARCHIVE_HEADER) {
         assert_ptr_equal(capture, below);
         assert_true(bytes.len < MAGIC ? st == PERFILE_OK : st < 0 && err.message[0]);

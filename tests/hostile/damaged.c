@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "captures.h"
 #include "streamed.h"
+#include "check/command.h"
 
 enum {
     CAPTURE_BYTES = 8192, /* recorded captures above that are left out */
@@ -87,7 +88,7 @@ static void check_damaged(perfile_bytes bytes, uint32_t on_damage)
     perfile_status st = perfile_source_memory(bytes, "damaged", &source, NULL);
     assert_int_equal(st, PERFILE_OK);
     if (perfile_open(source, &options, &s, &err) != PERFILE_OK) {
-        assert_true(perfile_check_refused(&err, NULL));
+        assert_true(pf_check_refused(&err, NULL));
         perfile_source_close(source);
         return;
     }

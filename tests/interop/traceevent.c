@@ -9,6 +9,8 @@
  * Prints each difference once for each event, with the reason if it is one that stays, how often
  * there are such, and in the last line how many captures, values, items of arrays, equal texts and
  * big-endian values were compared.  Exit status 1: some may not be. */
+#include "trace/command.h"
+
 #include <perfile/perfile.h>
 #include <traceevent/event-parse.h>
 
@@ -268,7 +270,7 @@ static void read_capture(const char *path)
         exit(1);
     while (perfile_stream_next(b.stream, &r, &err) == PERFILE_OK)
         if (perfile_tracepoint_of(b.tracepoints, r, &t, &payload, &err) == PERFILE_OK &&
-            learn(&b) && perfile_tracepoint_find(b.tracepoints, t->id, &t, &err) == PERFILE_OK)
+            learn(&b) && pf_tracepoint_find(b.tracepoints, t->id, &t, &err) == PERFILE_OK)
             compare(&b, t, payload);
     perfile_tracepoints_close(b.tracepoints);
     perfile_stream_close(b.stream);

@@ -12,6 +12,8 @@
 #include "perfile/emit.h"
 #include "recorded.h"
 #include "schema/rows.h"
+#include "emit/command.h"
+#include "expr/command.h"
 
 enum {
 #if defined(__SANITIZE_ADDRESS__)
@@ -284,7 +286,7 @@ static void all_of(const perfile_record *r, const char *record, bool trailer)
     perfile_status st = trailer ? perfile_record_walk_trailer(r, 0, &visitor, &s, NULL)
                                 : perfile_record_walk(r, 0, &visitor, &s, NULL);
     assert_true(st == PERFILE_OK || (trailer && st == PERFILE_END));
-    perfile_expr_names(on_name, &s);
+    pf_expr_names(on_name, &s);
 }
 
 /* Rows go by the names of their structs; types by theirs. */
@@ -376,7 +378,7 @@ static void expect_column(const char *name, bool group)
     if (perfile_expr_compile(text, NULL, &e, &err) != PERFILE_OK)
         fail_msg("%s: %s", text, err.message);
     perfile_expr_close(e);
-    is_column = perfile_emit_fields_check(name, &model, &err) == PERFILE_OK;
+    is_column = pf_emit_fields_check(name, &model, &err) == PERFILE_OK;
     if (!is_column && (!group || !strstr(err.message, "group of fields")))
         fail_msg("column %s: %s", name, err.message);
     *(is_column ? &n_columns : &n_groups) += 1;
@@ -406,12 +408,12 @@ static void what_can_be_tested_is_a_column(void **state)
     bool model;
     perfile_error err;
     (void)state;
-    perfile_expr_names(on_column, NULL);
+    pf_expr_names(on_column, NULL);
     assert_true(n_columns > 500 && n_groups > 10);
     expect_column("weight", false);
     expect_column("data_src.mem_lvl_num", false);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(perfile_emit_fields_check(wrong[i][0], &model, &err), PERFILE_E_USAGE);
+        assert_int_equal(pf_emit_fields_check(wrong[i][0], &model, &err), PERFILE_E_USAGE);
         assert_non_null(strstr(err.message, "did you mean"));
         assert_non_null(strstr(err.message, wrong[i][1]));
     }
@@ -455,7 +457,7 @@ static void check_run(const perfile_record *first, size_t n, unsigned which)
     write_condition(which, &first[n / 2]);
     if (perfile_expr_compile(text, NULL, &e, &err) != PERFILE_OK)
         fail_msg("%s: %s", text, err.message);
-    assert_int_equal(perfile_expr_test_run(e, first, n, &bits, &err), PERFILE_OK);
+    assert_int_equal(pf_expr_test_run(e, first, n, &bits, &err), PERFILE_OK);
     for (size_t i = 0; i < n; i++) {
         bool yes;
         assert_int_equal(perfile_expr_test(e, &first[i], &yes, &err), PERFILE_OK);

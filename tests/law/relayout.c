@@ -9,6 +9,7 @@
 #include "schema/rows.h"
 #include "transform/relayout.h"
 #include "transcript.h"
+#include "core/command.h"
 
 enum { INSTANCES = 400, ROOM = 1 << 20 };
 
@@ -337,7 +338,7 @@ static void one_capture(const char *path, perfile_stream *s)
     (void)path;
     assert_non_null(twin);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
-        const perfile_layout *l = perfile_record_layout(r, NULL);
+        const perfile_layout *l = pf_record_layout(r, NULL);
         size_t n = perfile_record_size(r);
         if (r->family != PERFILE_FAMILY_PERF || !l || n > UINT16_MAX)
             continue;

@@ -9,6 +9,8 @@
 #include "core/names.h"
 #include "schema/types.h"
 #include "schema/rows.h"
+#include "core/command.h"
+#include "schema/command.h"
 
 enum {
     INSTANCES = 120, /* of each row */
@@ -84,7 +86,7 @@ static void twins(const perfile_record *r, const places *p, const perfile_sessio
     uint8_t *block = exact(r->header, 8 + r->body.len);
     twin t = {block, r->header, r->flags & PERFILE_REC_SWAPPED};
     assert_int_equal(perfile_record_walk(r, 0, &twin_visitor, &t, NULL), PERFILE_OK);
-    const perfile_layout *l = perfile_record_layout(r, NULL);
+    const perfile_layout *l = pf_record_layout(r, NULL);
     perfile_sample_id id;
     transcript mine = {0}, its = {0};
     bool has_trailer = perfile_sample_id_decode(r, &id, sizeof id, NULL) == PERFILE_OK;
@@ -322,10 +324,8 @@ static void written_out_is_as_in_tables(void **state)
         [PERFILE_MISC_CPUMODE_GUEST_KERNEL] = "guest_kernel",
         [PERFILE_MISC_CPUMODE_GUEST_USER] = "guest_user"};
     for (unsigned i = 0; i < PERFILE_MISC_CPUMODE_KNOWN; i++)
-        assert_string_equal(perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), i),
-                            modes[i]);
-    assert_null(
-        perfile_vocabulary_word(perfile_vocabulary_find("cpumode"), PERFILE_MISC_CPUMODE_KNOWN));
+        assert_string_equal(perfile_vocabulary_word(pf_vocabulary_find("cpumode"), i), modes[i]);
+    assert_null(perfile_vocabulary_word(pf_vocabulary_find("cpumode"), PERFILE_MISC_CPUMODE_KNOWN));
     assert_int_equal(pf_releases[PF_N_RELEASES - 1].attr_size, PF_ATTR_OURS);
     for (size_t i = 0; i < PF_N_RELEASES; i++)
         assert_true(pf_attr_size_is_known(pf_releases[i].attr_size));

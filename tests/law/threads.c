@@ -12,6 +12,7 @@
 #include "perfile/perfile.h"
 #include "random.h"
 #include "recorded.h"
+#include "emit/command.h"
 
 /* How a capture is read, and what is made of it. */
 typedef struct way {
@@ -71,8 +72,8 @@ static void emit(perfile_stream *s, const way *w, unsigned threads, size_t job, 
     if (threads > 1 && !e->threads)
         assert_int_equal(pf_emit_threads_start(e, s, threads, job, NULL), PERFILE_OK);
     out->status = put_all(e, s, threads != 2);
-    out->outcome = perfile_emitter_outcome(e);
-    out->errors = perfile_emitter_errors(e);
+    out->outcome = pf_emitter_outcome(e);
+    out->errors = pf_emitter_errors(e);
     perfile_emitter_close(e);
     assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_take(sink, &out->bytes, &out->len, NULL), PERFILE_OK);

@@ -16,6 +16,7 @@
 #include "instances.h"
 #include "io/out.h"
 #include "written.h"
+#include "io/command.h"
 
 enum { N = 210, ROUNDS = N / WRITTEN_ROUND };
 
@@ -407,7 +408,7 @@ static void every_allocation_may_fail(void **state)
             if (st == PERFILE_OK)
                 st = written(sink, &o, N, NULL);
             if (st != PERFILE_OK && sink && o.progressive)
-                perfile_sink_abort(sink);
+                pf_sink_abort(sink);
             perfile_sink_close(sink);
             pf_alloc_fail_at = 0;
             if (k == 0) {
@@ -443,7 +444,7 @@ static void every_write_may_fail(void **state)
             assert_int_equal(written_sink(&o, "out", &sink, NULL), PERFILE_OK);
             perfile_status st = written(sink, &o, N, &err);
             if (st != PERFILE_OK && o.progressive)
-                perfile_sink_abort(sink);
+                pf_sink_abort(sink);
             perfile_sink_close(sink);
             assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
             written_all = st == PERFILE_OK;

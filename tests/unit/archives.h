@@ -9,6 +9,7 @@
 
 #include "perfile/archive.h"
 #include "perfile/convert.h"
+#include "archive/command.h"
 
 /* The id of an archive that packed() makes. */
 enum { ARCHIVE_ID = 0x1234567 };
@@ -83,16 +84,16 @@ static const char *const archived_kinds[] = {
     "mixed.data",      "pipe.data",  "pipe-zstd.data", "tracepoints.data", "unknown-type.data"};
 enum { N_ARCHIVED_KINDS = sizeof archived_kinds / sizeof archived_kinds[0] };
 
-static inline void chunk_at(perfile_archive *a, uint32_t i, perfile_archive_chunk *c)
+static inline void chunk_at(perfile_archive *a, uint32_t i, pf_archive_chunk *c)
 {
-    assert_int_equal(perfile_archive_chunk_at(a, i, c, sizeof *c, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_chunk_at(a, i, c, sizeof *c, NULL), PERFILE_OK);
 }
 
 /* The first chunk of a kind. */
-static inline perfile_archive_chunk first_of(perfile_bytes b, unsigned kind)
+static inline pf_archive_chunk first_of(perfile_bytes b, unsigned kind)
 {
     perfile_archive *a = opened(b);
-    perfile_archive_chunk c;
+    pf_archive_chunk c;
     uint32_t i = 0;
     do
         chunk_at(a, i++, &c);

@@ -7,6 +7,12 @@
 #include <stdio.h>
 
 #include "perfile/perfile.h"
+#include "base/command.h"
+#include "emit/command.h"
+#include "model/command.h"
+#include "schema/command.h"
+#include "sort/command.h"
+#include "transform/command.h"
 
 enum { SAMPLES = 30 };
 
@@ -28,25 +34,25 @@ static void names_and_numbers(void **state)
     assert_int_equal(perfile_record_type_number("no such type"), 0);
     assert_string_equal(perfile_type_name(PERFILE_FAMILY_PERF, PERFILE_RECORD_COMM), "COMM");
     assert_null(perfile_type_name(PERFILE_FAMILY_DAMAGE, PERFILE_RECORD_COMM));
-    assert_true(perfile_record_type_in_contract(PERFILE_RECORD_SAMPLE));
-    assert_false(perfile_record_type_in_contract(60));
+    assert_true(pf_record_type_in_contract(PERFILE_RECORD_SAMPLE));
+    assert_false(pf_record_type_in_contract(60));
     assert_string_equal(perfile_status_text(PERFILE_E_TRUNCATED), "truncated input");
     assert_string_equal(perfile_rule_scope_name(PERFILE_RULE_SCOPE_SAMPLE), "sample");
     assert_string_equal(perfile_rule_scope_name(77), "");
-    assert_string_equal(perfile_merge_clock_name(PERFILE_MERGE_CLOCK_BOOT), "same boot");
-    assert_string_equal(perfile_merge_clock_name(77), "");
+    assert_string_equal(pf_merge_clock_name(PF_MERGE_CLOCK_BOOT), "same boot");
+    assert_string_equal(pf_merge_clock_name(77), "");
     char version[32];
     snprintf(version, sizeof version, "%d.%d.%d", PERFILE_VERSION_MAJOR, PERFILE_VERSION_MINOR,
              PERFILE_VERSION_PATCH);
     assert_string_equal(perfile_version(), version);
     uint32_t code;
-    assert_int_equal(perfile_utf8_char((const uint8_t *)"\xc3\xa4", 2, &code), 2);
+    assert_int_equal(pf_utf8_char((const uint8_t *)"\xc3\xa4", 2, &code), 2);
     assert_int_equal(code, 0xe4);
-    assert_int_equal(perfile_utf8_char((const uint8_t *)"\xc3\xa4", 1, NULL), 0);
-    assert_true(perfile_is_printable('a'));
-    assert_true(perfile_is_printable(0xe4));
-    assert_false(perfile_is_printable(0x1b));
-    assert_false(perfile_is_printable(0x202e)); /* sets the direction of writing */
+    assert_int_equal(pf_utf8_char((const uint8_t *)"\xc3\xa4", 1, NULL), 0);
+    assert_true(pf_is_printable('a'));
+    assert_true(pf_is_printable(0xe4));
+    assert_false(pf_is_printable(0x1b));
+    assert_false(pf_is_printable(0x202e)); /* sets the direction of writing */
 }
 
 static void outputs_and_targets(void **state)
@@ -60,18 +66,18 @@ static void outputs_and_targets(void **state)
         directory |= o->directory;
     }
     assert_true(file && directory);
-    assert_true(perfile_target_has_feature("perf-6.1", PERFILE_FEATURE_CLOCK_DATA));
-    assert_false(perfile_target_has_feature("3.8", PERFILE_FEATURE_CLOCK_DATA));
-    assert_false(perfile_target_has_feature("no version", PERFILE_FEATURE_HOSTNAME));
+    assert_true(pf_target_has_feature("perf-6.1", PERFILE_FEATURE_CLOCK_DATA));
+    assert_false(pf_target_has_feature("3.8", PERFILE_FEATURE_CLOCK_DATA));
+    assert_false(pf_target_has_feature("no version", PERFILE_FEATURE_HOSTNAME));
     bool model = false;
     perfile_error err;
-    assert_int_equal(perfile_emit_fields_check("time,comm,ip", &model, &err), PERFILE_OK);
+    assert_int_equal(pf_emit_fields_check("time,comm,ip", &model, &err), PERFILE_OK);
     assert_true(model);
-    assert_int_equal(perfile_emit_fields_check("time,ip", &model, &err), PERFILE_OK);
+    assert_int_equal(pf_emit_fields_check("time,ip", &model, &err), PERFILE_OK);
     assert_false(model);
-    assert_int_equal(perfile_emit_fields_check("time,mmap2.nosuch", &model, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_emit_fields_check("time,mmap2.nosuch", &model, &err), PERFILE_E_USAGE);
     assert_non_null(strstr(err.message, "nosuch"));
-    assert_int_equal(perfile_emit_fields_check("time,prev_pid", &model, &err), PERFILE_OK);
+    assert_int_equal(pf_emit_fields_check("time,prev_pid", &model, &err), PERFILE_OK);
 }
 
 /* Columns one by one: a number, a step of it, a name, and what the record does not have. */
@@ -80,12 +86,11 @@ static void columns(void **state)
     (void)state;
     builder b;
     const perfile_record *r;
-    perfile_columns *c;
+    pf_columns *c;
     perfile_bytes text;
     perfile_stream *s = opened(&b);
     unsigned n = 0;
-    assert_int_equal(perfile_columns_open(NULL, NULL, "pid,pid/10,event,comm", &c, NULL),
-                     PERFILE_OK);
+    assert_int_equal(pf_columns_open(NULL, NULL, "pid,pid/10,event,comm", &c, NULL), PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
         char whole[32], step[32];
         perfile_sample sample;
@@ -93,19 +98,19 @@ static void columns(void **state)
             continue;
         snprintf(whole, sizeof whole, "%" PRIu32, sample.pid);
         snprintf(step, sizeof step, "%" PRIu32, sample.pid / 10 * 10);
-        assert_int_equal(perfile_columns_text(c, r, 0, &text, NULL), PERFILE_OK);
+        assert_int_equal(pf_columns_text(c, r, 0, &text, NULL), PERFILE_OK);
         assert_true(text.len == strlen(whole) && memcmp(text.ptr, whole, text.len) == 0);
-        assert_int_equal(perfile_columns_text(c, r, 1, &text, NULL), PERFILE_OK);
+        assert_int_equal(pf_columns_text(c, r, 1, &text, NULL), PERFILE_OK);
         assert_true(text.len == strlen(step) && memcmp(text.ptr, step, text.len) == 0);
-        assert_int_equal(perfile_columns_text(c, r, 2, &text, NULL), PERFILE_OK);
+        assert_int_equal(pf_columns_text(c, r, 2, &text, NULL), PERFILE_OK);
         assert_true(text.len > 0);
-        assert_int_equal(perfile_columns_text(c, r, 3, &text, NULL), PERFILE_END);
+        assert_int_equal(pf_columns_text(c, r, 3, &text, NULL), PERFILE_END);
         n++;
     }
     assert_int_equal(n, SAMPLES);
-    perfile_columns_close(c);
-    perfile_columns_close(NULL);
-    assert_int_equal(perfile_columns_open(NULL, NULL, "pid/x", &c, NULL), PERFILE_E_USAGE);
+    pf_columns_close(c);
+    pf_columns_close(NULL);
+    assert_int_equal(pf_columns_open(NULL, NULL, "pid/x", &c, NULL), PERFILE_E_USAGE);
     perfile_stream_close(s);
     build_clear(&b);
 }
@@ -132,7 +137,7 @@ static void records(void **state)
             continue;
         const char *comm = perfile_model_record_comm(model, r);
         named += comm && strcmp(comm, "work") == 0;
-        const perfile_mapping *m = perfile_model_record_mapping(model, r);
+        const perfile_mapping *m = pf_model_record_mapping(model, r);
         if (m) {
             perfile_bytes dso = perfile_mapping_dso(m);
             assert_int_equal(dso.len, strlen("/usr/bin/work"));
@@ -154,7 +159,7 @@ static void merged_ids(void **state)
     builder b[2];
     perfile_merge_input in[2] = {{.name = "one"}, {.name = "other", .has_offset = true}};
     perfile_stream *s;
-    perfile_merge_id_pair pair;
+    pf_merge_id_pair pair;
     for (unsigned i = 0; i < 2; i++) {
         in[i].stream = opened(&b[i]);
         assert_int_equal(perfile_sort(in[i].stream, NULL, &in[i].stream, NULL), PERFILE_OK);
@@ -162,14 +167,14 @@ static void merged_ids(void **state)
     assert_int_equal(perfile_merge(in, 2, NULL, &s, NULL), PERFILE_OK);
     for (size_t i = 0; i < 2; i++) {
         size_t n = 0;
-        while (perfile_merge_get_id(s, i, n, &pair, sizeof pair)) {
+        while (pf_merge_get_id(s, i, n, &pair, sizeof pair)) {
             assert_int_equal(pair.id, 70 + n); /* as capture_header() has them */
             assert_non_null(perfile_session_event_by_id(perfile_stream_session(s), pair.new_id));
             n++;
         }
         assert_int_equal(n, 2);
     }
-    assert_false(perfile_merge_get_id(s, 2, 0, &pair, sizeof pair));
+    assert_false(pf_merge_get_id(s, 2, 0, &pair, sizeof pair));
     perfile_stream_close(s);
     build_clear(&b[0]);
     build_clear(&b[1]);

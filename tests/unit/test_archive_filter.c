@@ -7,6 +7,7 @@
 
 #include "../written.h"
 #include "perfile/filter.h"
+#include "archive/command.h"
 
 enum { SAMPLES = 1000, CHUNK = 100 };
 
@@ -35,12 +36,12 @@ static perfile_bytes in_chunks(void)
 static void damage_last(perfile_bytes b)
 {
     perfile_archive *a = opened(b);
-    perfile_archive_summary sum;
-    perfile_archive_chunk c, last = {0};
-    perfile_archive_get_summary(a, &sum, sizeof sum);
+    pf_archive_summary sum;
+    pf_archive_chunk c, last = {0};
+    pf_archive_get_summary(a, &sum, sizeof sum);
     for (uint32_t i = 0; i < sum.chunks; i++) {
         chunk_at(a, i, &c);
-        last = c.kind == PERFILE_CHUNK_RECORDS ? c : last;
+        last = c.kind == PF_CHUNK_RECORDS ? c : last;
     }
     perfile_archive_close(a);
     assert_true(last.records > 0 && last.payload > 128);

@@ -13,6 +13,7 @@
 #include "io/out.h"
 #include "io/source.h"
 #include "perfile/perfile.h"
+#include "archive/command.h"
 
 enum { ID = 0x7654321, HEADER = PF_ARCHIVE_HEADER };
 
@@ -210,18 +211,18 @@ static void bombs_are_refused(void **state)
     perfile_source *s = source_of(bytes);
     perfile_archive *a;
     perfile_error err;
-    perfile_archive_summary sum;
+    pf_archive_summary sum;
     perfile_archive_repaired repaired;
     unsigned n = 0;
     assert_true(bytes.len < 40000);
-    assert_int_equal(perfile_archive_source(&s, &err), PERFILE_E_LIMIT);
+    assert_int_equal(pf_archive_source(&s, &err), PERFILE_E_LIMIT);
     assert_string_equal(err.where, "inflate_ratio");
     assert_int_equal(perfile_archive_open(s, &a, &err), PERFILE_OK);
-    perfile_archive_get_summary(a, &sum, sizeof sum);
+    pf_archive_get_summary(a, &sum, sizeof sum);
     assert_int_equal(sum.decoded, 300U << 20);
-    assert_int_equal(perfile_archive_verify(a, count, &n, &err), PERFILE_E_LIMIT);
+    assert_int_equal(pf_archive_verify(a, count, &n, &err), PERFILE_E_LIMIT);
     assert_int_equal(n, 0);
-    assert_int_equal(perfile_archive_repair(a, NULL, NULL, NULL, &repaired, sizeof repaired, &err),
+    assert_int_equal(pf_archive_repair(a, NULL, NULL, NULL, &repaired, sizeof repaired, &err),
                      PERFILE_OK);
     perfile_archive_close(a);
     perfile_sink_close(sink);
@@ -285,22 +286,22 @@ static void captures_of_an_archive(void **state)
     perfile_sink *one = of_zeros(PF_CHUNK_BYTES, 1, 5), *many = memory_sink();
     perfile_source *s = source_of(perfile_sink_bytes(one));
     perfile_archive *a, *b;
-    perfile_archive_writer *w;
-    perfile_archive_summary sum;
+    pf_archive_writer *w;
+    pf_archive_summary sum;
     perfile_error err;
     assert_int_equal(perfile_archive_open(s, &a, NULL), PERFILE_OK);
-    assert_int_equal(perfile_archive_writer_new(many, NULL, NULL, &w, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_writer_new(many, NULL, NULL, &w, NULL), PERFILE_OK);
     for (unsigned i = 0; i < 65536; i++)
-        assert_int_equal(perfile_archive_writer_copy(w, a, 1, NULL), PERFILE_OK);
-    assert_int_equal(perfile_archive_writer_copy(w, a, 1, &err), PERFILE_E_LIMIT);
+        assert_int_equal(pf_archive_writer_copy(w, a, 1, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_writer_copy(w, a, 1, &err), PERFILE_E_LIMIT);
     assert_string_equal(err.where, "archive.captures");
-    assert_int_equal(perfile_archive_writer_finish(w, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_writer_finish(w, NULL), PERFILE_OK);
     s = source_of(perfile_sink_bytes(many));
     assert_int_equal(perfile_archive_open(s, &b, NULL), PERFILE_OK);
-    perfile_archive_get_summary(b, &sum, sizeof sum);
+    pf_archive_get_summary(b, &sum, sizeof sum);
     assert_int_equal(sum.captures, 65536);
     perfile_archive_close(b);
-    perfile_archive_writer_close(w);
+    pf_archive_writer_close(w);
     perfile_archive_close(a);
     perfile_sink_close(one);
 }

@@ -4,42 +4,44 @@
 
 #include "archive/header.h"
 #include "perfile/stream.h"
+#include "archive/command.h"
+#include "io/command.h"
 
 static void an_archive_is_listed(void **state)
 {
     (void)state;
     const perfile_bytes b = packed("callgraph.data");
     perfile_archive *a = opened(b);
-    perfile_archive_summary s;
+    pf_archive_summary s;
     perfile_archive_capture capture;
-    perfile_archive_gap gap;
-    perfile_archive_chunk c;
+    pf_archive_gap gap;
+    pf_archive_chunk c;
     uint64_t part_bytes = 0, records = 0;
     uint32_t n = 0;
-    perfile_archive_get_summary(a, &s, sizeof s);
+    pf_archive_get_summary(a, &s, sizeof s);
     assert_int_equal(s.id, ARCHIVE_ID);
     assert_int_equal(s.version, 1);
     assert_int_equal(s.bytes, b.len);
     assert_int_equal(s.captures, 1);
     assert_true(s.finished && s.from_index && !s.head_damaged && !s.gaps);
-    for (; perfile_archive_chunk_at(a, n, &c, sizeof c, NULL) == PERFILE_OK; n++) {
+    for (; pf_archive_chunk_at(a, n, &c, sizeof c, NULL) == PERFILE_OK; n++) {
         assert_int_equal(c.capture, 1);
         assert_int_equal(c.part, 0);
-        assert_non_null(perfile_archive_kind_name(c.kind));
-        assert_non_null(perfile_archive_codec_name(c.codec));
-        part_bytes += c.kind == PERFILE_CHUNK_META ? 0 : c.part_bytes;
+        assert_non_null(pf_archive_kind_name(c.kind));
+        assert_non_null(pf_archive_codec_name(c.codec));
+        part_bytes += c.kind == PF_CHUNK_META ? 0 : c.part_bytes;
         records += c.records;
         uint64_t of_types = 0;
         for (uint32_t i = 0; i < c.n_types; i++)
             of_types += c.types[i].records;
         assert_int_equal(of_types, c.records);
-        assert_int_equal(c.has_zone, c.kind == PERFILE_CHUNK_RECORDS);
+        assert_int_equal(c.has_zone, c.kind == PF_CHUNK_RECORDS);
         assert_true(!c.has_zone || c.first_time < c.last_time);
     }
     assert_int_equal(n, s.chunks);
     assert_int_equal(part_bytes, s.decoded);
     assert_int_equal(records, 63); /* perfile stats of the capture */
-    assert_false(perfile_archive_gap_at(a, 0, &gap, sizeof gap));
+    assert_false(pf_archive_gap_at(a, 0, &gap));
     assert_int_equal(perfile_archive_capture_at(a, 1, &capture, sizeof capture, NULL), PERFILE_OK);
     assert_int_equal(capture.n_parts, 1);
     assert_int_equal(capture.parts[0].size, s.decoded);
@@ -47,8 +49,8 @@ static void an_archive_is_listed(void **state)
     assert_non_null(strstr(capture.creator, "perfile"));
     assert_int_equal(perfile_archive_capture_at(a, 2, &capture, sizeof capture, NULL), PERFILE_END);
     assert_int_equal(perfile_archive_capture_at(a, 0, &capture, sizeof capture, NULL), PERFILE_END);
-    assert_null(perfile_archive_kind_name(77));
-    assert_null(perfile_archive_codec_name(77));
+    assert_null(pf_archive_kind_name(77));
+    assert_null(pf_archive_codec_name(77));
     perfile_archive_close(a);
     perfile_archive_close(NULL);
     release(b);
@@ -109,13 +111,13 @@ static void a_capture_is_opened_again(void **state)
         for (uint32_t number = 0; number < 2; number++) {
             const perfile_convert_options as_is = {.size = sizeof as_is};
             perfile_sink *sink = memory_sink();
-            assert_int_equal(perfile_archive_capture_source(a, number, &source, &err), PERFILE_OK);
+            assert_int_equal(pf_archive_capture_source(a, number, &source, &err), PERFILE_OK);
             assert_int_equal(perfile_convert_capture(source, sink, &as_is, NULL, 0, &err),
                              PERFILE_OK);
-            assert_int_equal(perfile_sink_count(sink), 11128);
+            assert_int_equal(pf_sink_count(sink), 11128);
             perfile_sink_close(sink);
         }
-        assert_int_equal(perfile_archive_capture_source(a, 2, &source, &err), PERFILE_E_USAGE);
+        assert_int_equal(pf_archive_capture_source(a, 2, &source, &err), PERFILE_E_USAGE);
         perfile_archive_close(a);
         free(bytes);
     }
@@ -139,13 +141,13 @@ static void what_is_no_archive_is_told(void **state)
 static unsigned columns_called(perfile_archive *a, uint32_t i, const perfile_session *s,
                                const char *field)
 {
-    const perfile_archive_column *columns;
-    perfile_archive_chunk c;
+    const pf_archive_column *columns;
+    pf_archive_chunk c;
     uint64_t stored = 0, decoded = 0;
     uint32_t n;
     unsigned found = 0;
     chunk_at(a, i, &c);
-    perfile_status st = perfile_archive_columns(a, i, s, &columns, &n, NULL);
+    perfile_status st = pf_archive_columns(a, i, s, &columns, &n, NULL);
     assert_int_equal(st, c.codec == PF_CODEC_COLUMNS ? PERFILE_OK : PERFILE_END);
     if (st == PERFILE_END)
         return 0;
@@ -165,9 +167,9 @@ static unsigned columns_called(perfile_archive *a, uint32_t i, const perfile_ses
 static unsigned all_columns_called(perfile_bytes b, const perfile_session *s, const char *field)
 {
     perfile_archive *a = opened(b);
-    perfile_archive_summary sum;
+    pf_archive_summary sum;
     unsigned found = 0;
-    perfile_archive_get_summary(a, &sum, sizeof sum);
+    pf_archive_get_summary(a, &sum, sizeof sum);
     for (uint32_t i = 0; i < sum.chunks; i++)
         found += columns_called(a, i, s, field);
     perfile_archive_close(a);

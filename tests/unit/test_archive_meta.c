@@ -4,6 +4,7 @@
 #include "archive/meta.h"
 #include "base/alloc.h"
 #include "perfile/source.h"
+#include "io/command.h"
 
 /* CBOR. */
 
@@ -348,7 +349,7 @@ static void test_companion_names(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const perfile_bytes name = {(const uint8_t *)names[i].name, strlen(names[i].name)};
         assert_false(pf_meta_name_is_safe(name));
-        assert_int_equal(perfile_is_companion_file(names[i].name), names[i].safe);
+        assert_int_equal(pf_is_companion_file(names[i].name), names[i].safe);
         assert_int_equal(decode_part(name), names[i].safe ? PERFILE_OK : PERFILE_E_CORRUPT);
     }
     pf_buffer_free(&b);

@@ -8,6 +8,9 @@
 
 #include "archive/header.h"
 #include "perfile/perfile.h"
+#include "archive/command.h"
+#include "core/command.h"
+#include "io/command.h"
 
 static char capture[512];
 
@@ -59,7 +62,7 @@ static perfile_bytes unpacked(perfile_bytes archive, perfile_status want)
     assert_int_equal(perfile_sink_memory("capture", &memory, &err), PERFILE_OK);
     assert_int_equal(perfile_convert_capture(source, memory, &how, NULL, 0, &err), want);
     if (want != PERFILE_OK)
-        perfile_sink_abort(memory);
+        pf_sink_abort(memory);
     if (want != PERFILE_OK || perfile_sink_take(memory, &bytes, &len, &err) != PERFILE_OK)
         bytes = NULL, len = 0;
     perfile_sink_close(memory);
@@ -121,9 +124,9 @@ static void no_chunk_has_too_many_records(void **state)
     const perfile_archive_options how = {.size = sizeof how, .chunk_records = 5};
     const perfile_bytes archive = packed(capture, &how);
     perfile_archive *a = listed(archive);
-    perfile_archive_chunk c;
+    pf_archive_chunk c;
     uint64_t records = 0;
-    for (uint32_t i = 0; perfile_archive_chunk_at(a, i, &c, sizeof c, NULL) == PERFILE_OK; i++) {
+    for (uint32_t i = 0; pf_archive_chunk_at(a, i, &c, sizeof c, NULL) == PERFILE_OK; i++) {
         assert_true(c.records <= 5);
         records += c.records;
     }
@@ -163,12 +166,12 @@ static void threads_do_not_ask_a_later_session(void **state)
             archives[how.threads - 1] = packed_source(source, &how);
             a[how.threads - 1] = listed(archives[how.threads - 1]);
         }
-        perfile_archive_chunk one, more;
-        for (uint32_t i = 0; perfile_archive_chunk_at(a[0], i, &one, sizeof one, NULL) == 0; i++)
+        pf_archive_chunk one, more;
+        for (uint32_t i = 0; pf_archive_chunk_at(a[0], i, &one, sizeof one, NULL) == 0; i++)
             for (unsigned k = 1; k < 3; k++) {
-                assert_int_equal(perfile_archive_chunk_at(a[k], i, &more, sizeof more, NULL), 0);
+                assert_int_equal(pf_archive_chunk_at(a[k], i, &more, sizeof more, NULL), 0);
                 assert_int_equal(more.kind, one.kind);
-                if (one.kind == PERFILE_CHUNK_META)
+                if (one.kind == PF_CHUNK_META)
                     continue; /* it has the time, and may be longer */
                 assert_int_equal(more.bytes, one.bytes);
                 assert_memory_equal(archives[k].ptr + more.offset + PF_ARCHIVE_HEADER,
@@ -214,7 +217,7 @@ static void captures_have_numbers(void **state)
         perfile_error err = {0};
         perfile_source *source;
         assert_int_equal(perfile_source_path(path, &from, &source, &err), PERFILE_OK);
-        assert_int_equal(perfile_archive_source(&source, &err),
+        assert_int_equal(pf_archive_source(&source, &err),
                          number == 1 ? PERFILE_OK : PERFILE_E_USAGE);
         perfile_source_close(source);
     }
@@ -252,9 +255,9 @@ static void a_directory_comes_out_as_one(void **state)
     perfile_sink_close(sink);
     assert_int_equal(perfile_source_memory((perfile_bytes){bytes, len}, "archive", &source, &err),
                      PERFILE_OK);
-    assert_false(perfile_source_is_directory(source));
-    assert_int_equal(perfile_archive_source(&source, &err), PERFILE_OK);
-    assert_true(perfile_source_is_directory(source));
+    assert_false(pf_source_is_directory(source));
+    assert_int_equal(pf_archive_source(&source, &err), PERFILE_OK);
+    assert_true(pf_source_is_directory(source));
     perfile_source_close(source);
     free(bytes);
 }
@@ -266,7 +269,7 @@ static void other_sources_stay_what_they_are(void **state)
     perfile_source *source, *before;
     assert_int_equal(perfile_source_path(capture, NULL, &source, &err), PERFILE_OK);
     before = source;
-    assert_int_equal(perfile_archive_source(&source, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_source(&source, &err), PERFILE_OK);
     assert_ptr_equal(source, before);
     perfile_source_close(source);
 }
@@ -276,7 +279,7 @@ typedef struct counts {
     bool refuses;
 } counts;
 
-static bool enough(void *user, const perfile_described *d)
+static bool enough(void *user, const pf_described *d)
 {
     counts *c = user;
     if (c->refuses)
@@ -301,7 +304,7 @@ static counts read_all(perfile_bytes archive, bool describe, bool refuses)
         assert_int_equal(perfile_source_path(capture, NULL, &source, &err), PERFILE_OK);
     assert_int_equal(perfile_open(source, NULL, &s, &err), PERFILE_OK);
     if (describe)
-        assert_int_equal(perfile_stream_describe(s, enough, &c), archive.ptr != NULL);
+        assert_int_equal(pf_stream_describe(s, enough, &c), archive.ptr != NULL);
     while (perfile_stream_next(s, &r, &err) == PERFILE_OK)
         if (r->type == PERFILE_RECORD_SAMPLE) {
             const uint64_t time = perfile_record_time(r);
@@ -335,16 +338,16 @@ static void descriptions_say_what_reading_finds(void **state)
 }
 
 /* Reads an archive, or the capture, and passes by what it can; *passed are those samples. */
-static perfile_stream_summary pass_all(perfile_bytes archive, perfile_passed *passed,
-                                       uint64_t *samples, uint64_t *bytes)
+static perfile_stream_summary pass_all(perfile_bytes archive, pf_passed *passed, uint64_t *samples,
+                                       uint64_t *bytes)
 {
     perfile_error err = {0};
     perfile_source *source;
     perfile_stream *s;
     const perfile_record *r;
-    perfile_passed p;
+    pf_passed p;
     perfile_status st;
-    *passed = (perfile_passed){0};
+    *passed = (pf_passed){0};
     *samples = *bytes = 0;
     if (archive.ptr)
         assert_int_equal(perfile_source_memory(archive, "archive", &source, &err), PERFILE_OK);
@@ -353,7 +356,7 @@ static perfile_stream_summary pass_all(perfile_bytes archive, perfile_passed *pa
     assert_int_equal(perfile_open(source, NULL, &s, &err), PERFILE_OK);
     do {
         uint64_t end = 0;
-        while (perfile_stream_pass(s, &p, sizeof p), p.samples) {
+        while (pf_stream_pass(s, &p, sizeof p), p.samples) {
             assert_true(p.offset >= end && p.bytes >= 8 * p.samples);
             end = p.offset + p.bytes;
             passed->samples += p.samples;
@@ -381,7 +384,7 @@ static void samples_that_are_passed_count_as_read(void **state)
     (void)state;
     const perfile_archive_options how = {.size = sizeof how, .chunk_records = 8};
     const perfile_bytes archive = packed(capture, &how);
-    perfile_passed none, some;
+    pf_passed none, some;
     uint64_t samples[2], bytes[2];
     const perfile_stream_summary a =
         pass_all((perfile_bytes){NULL, 0}, &none, &samples[0], &bytes[0]);
@@ -404,9 +407,9 @@ static void damaged_metadata_are_read_from_the_index(void **state)
     const perfile_bytes archive = packed(capture, &how);
     const counts sound = read_all(archive, true, false);
     perfile_archive *a = listed(archive);
-    perfile_archive_chunk c;
+    pf_archive_chunk c;
     unsigned tried = 0;
-    for (uint32_t i = 0; perfile_archive_chunk_at(a, i, &c, sizeof c, NULL) == PERFILE_OK; i++) {
+    for (uint32_t i = 0; pf_archive_chunk_at(a, i, &c, sizeof c, NULL) == PERFILE_OK; i++) {
         if (!c.has_zone)
             continue;
         uint8_t *bytes = exact(archive.ptr, archive.len);

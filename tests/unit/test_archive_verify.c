@@ -8,6 +8,8 @@
 #include "archive/meta.h"
 #include "perfile/check.h"
 #include "random.h"
+#include "archive/command.h"
+#include "io/command.h"
 
 enum { HEADER = PF_ARCHIVE_HEADER };
 
@@ -35,7 +37,7 @@ static void verify(perfile_bytes b, heard *h)
 {
     perfile_archive *a = opened(b);
     *h = (heard){.n = 0};
-    assert_int_equal(perfile_archive_verify(a, on_finding, h, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_verify(a, on_finding, h, NULL), PERFILE_OK);
     perfile_archive_close(a);
 }
 
@@ -64,11 +66,9 @@ static perfile_bytes repaired(perfile_bytes b, perfile_archive_repaired *r, hear
     perfile_sink *sink = memory_sink();
     perfile_archive_repaired dry;
     *h = (heard){.n = 0};
-    assert_int_equal(perfile_archive_repair(a, NULL, on_finding, h, &dry, sizeof dry, NULL),
-                     PERFILE_OK);
+    assert_int_equal(pf_archive_repair(a, NULL, on_finding, h, &dry, sizeof dry, NULL), PERFILE_OK);
     *h = (heard){.n = 0};
-    assert_int_equal(perfile_archive_repair(a, sink, on_finding, h, r, sizeof *r, NULL),
-                     PERFILE_OK);
+    assert_int_equal(pf_archive_repair(a, sink, on_finding, h, r, sizeof *r, NULL), PERFILE_OK);
     assert_int_equal(dry.chunks, r->chunks);
     assert_int_equal(dry.lost_bytes, r->lost_bytes);
     assert_int_equal(h->lost_bytes, r->lost_bytes);
@@ -117,7 +117,7 @@ static void each_place_of_damage_is_found(void **state)
 {
     (void)state;
     const perfile_bytes b = packed("callgraph.data");
-    const perfile_archive_chunk c = first_of(b, PERFILE_CHUNK_RECORDS);
+    const pf_archive_chunk c = first_of(b, PF_CHUNK_RECORDS);
     const uint64_t end = b.len - HEADER;
     pf_chunk last;
     perfile_archive_repaired r;
@@ -327,7 +327,7 @@ static void an_index_that_lies_is_found(void **state)
 {
     (void)state;
     const perfile_bytes b = packed("callgraph.data");
-    const perfile_archive_chunk c = first_of(b, PERFILE_CHUNK_RECORDS);
+    const pf_archive_chunk c = first_of(b, PF_CHUNK_RECORDS);
     perfile_archive_repaired r;
     pf_chunk chunk;
     heard h;
@@ -349,9 +349,9 @@ static void nothing_is_made_of_nothing(void **state)
     heard h = {.n = 0};
     perfile_archive *a = opened((perfile_bytes){b.ptr, HEADER});
     perfile_sink *sink = memory_sink();
-    assert_int_equal(perfile_archive_repair(a, sink, on_finding, &h, &r, sizeof r, NULL),
+    assert_int_equal(pf_archive_repair(a, sink, on_finding, &h, &r, sizeof r, NULL),
                      PERFILE_E_CORRUPT);
-    assert_int_equal(perfile_sink_count(sink), 0);
+    assert_int_equal(pf_sink_count(sink), 0);
     perfile_sink_close(sink);
     perfile_archive_close(a);
     release(b);

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "perfile/perfile.h"
+#include "archive/command.h"
+#include "io/command.h"
 
 enum { N = 3, PATH = 512 };
 
@@ -30,14 +32,14 @@ static void release(perfile_bytes bytes)
 }
 
 /* Adds the capture with the number `i` among the names. */
-static void pack(perfile_archive_writer *w, unsigned i)
+static void pack(pf_archive_writer *w, unsigned i)
 {
     const perfile_archive_options how = {.size = sizeof how, .chunk_records = 8};
     perfile_error err = {0};
     perfile_source *source;
     perfile_sink *sink;
     assert_int_equal(perfile_source_path(capture_path(i), NULL, &source, &err), PERFILE_OK);
-    assert_int_equal(perfile_archive_writer_capture(w, &how, &sink, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_writer_capture(w, &how, &sink, &err), PERFILE_OK);
     if (perfile_convert_capture(source, sink, NULL, NULL, 0, &err) != PERFILE_OK)
         fail_msg("%s", err.message);
     perfile_sink_close(sink);
@@ -53,11 +55,11 @@ static perfile_archive *opened(const char *path)
     return a;
 }
 
-static perfile_archive_writer *writer_on(perfile_sink *below, const perfile_archive *after)
+static pf_archive_writer *writer_on(perfile_sink *below, const perfile_archive *after)
 {
     perfile_error err = {0};
-    perfile_archive_writer *w;
-    if (perfile_archive_writer_new(below, after, NULL, &w, &err) != PERFILE_OK)
+    pf_archive_writer *w;
+    if (pf_archive_writer_new(below, after, NULL, &w, &err) != PERFILE_OK)
         fail_msg("%s", err.message);
     return w;
 }
@@ -69,25 +71,25 @@ static void write_archive(const char *path, unsigned n)
     perfile_error err = {0};
     perfile_sink *below;
     assert_int_equal(perfile_sink_path(path, &replace, &below, &err), PERFILE_OK);
-    perfile_archive_writer *w = writer_on(below, NULL);
+    pf_archive_writer *w = writer_on(below, NULL);
     for (unsigned i = 0; i < n; i++)
         pack(w, i);
-    assert_int_equal(perfile_archive_writer_finish(w, &err), PERFILE_OK);
-    perfile_archive_writer_close(w);
+    assert_int_equal(pf_archive_writer_finish(w, &err), PERFILE_OK);
+    pf_archive_writer_close(w);
 }
 
 static void append(const char *path, unsigned i, bool finish)
 {
     perfile_error err = {0};
     perfile_sink *below;
-    assert_int_equal(perfile_sink_append(path, NULL, &below, &err), PERFILE_OK);
+    assert_int_equal(pf_sink_append(path, NULL, &below, &err), PERFILE_OK);
     perfile_archive *after = opened(path);
-    perfile_archive_writer *w = writer_on(below, after);
+    pf_archive_writer *w = writer_on(below, after);
     perfile_archive_close(after);
     pack(w, i);
     if (finish)
-        assert_int_equal(perfile_archive_writer_finish(w, &err), PERFILE_OK);
-    perfile_archive_writer_close(w);
+        assert_int_equal(pf_archive_writer_finish(w, &err), PERFILE_OK);
+    pf_archive_writer_close(w);
 }
 
 static void count_finding(void *user, const perfile_archive_finding *f)
@@ -100,13 +102,13 @@ static void count_finding(void *user, const perfile_archive_finding *f)
 static void has_captures(const char *path, const unsigned *of, unsigned n)
 {
     perfile_error err = {0};
-    perfile_archive_summary sum;
+    pf_archive_summary sum;
     unsigned findings = 0;
     perfile_archive *a = opened(path);
-    perfile_archive_get_summary(a, &sum, sizeof sum);
+    pf_archive_get_summary(a, &sum, sizeof sum);
     assert_int_equal(sum.captures, n);
     assert_true(sum.finished && sum.from_index);
-    assert_int_equal(perfile_archive_verify(a, count_finding, &findings, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_verify(a, count_finding, &findings, &err), PERFILE_OK);
     assert_int_equal(findings, 0);
     perfile_archive_close(a);
     for (uint32_t i = 0; i < n; i++) {
@@ -172,13 +174,13 @@ static void captures_are_copied_without_decoding(void **state)
     write_archive(archive_path, N);
     write_archive(other, 1);
     perfile_archive *from = opened(archive_path), *after = opened(other);
-    assert_int_equal(perfile_sink_append(other, NULL, &below, &err), PERFILE_OK);
-    perfile_archive_writer *w = writer_on(below, after);
-    assert_int_equal(perfile_archive_writer_copy(w, from, N + 1, &err), PERFILE_E_USAGE);
-    assert_int_equal(perfile_archive_writer_copy(w, from, 2, &err), PERFILE_OK);
-    assert_int_equal(perfile_archive_writer_copy(w, from, 0, &err), PERFILE_OK);
-    assert_int_equal(perfile_archive_writer_finish(w, &err), PERFILE_OK);
-    perfile_archive_writer_close(w);
+    assert_int_equal(pf_sink_append(other, NULL, &below, &err), PERFILE_OK);
+    pf_archive_writer *w = writer_on(below, after);
+    assert_int_equal(pf_archive_writer_copy(w, from, N + 1, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_archive_writer_copy(w, from, 2, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_writer_copy(w, from, 0, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_writer_finish(w, &err), PERFILE_OK);
+    pf_archive_writer_close(w);
     has_captures(other, (const unsigned[]){0, 1, 0, 1, 2}, N + 2);
     perfile_archive_close(after);
     perfile_archive_close(from);
@@ -191,8 +193,8 @@ static void captures_are_copied_without_decoding(void **state)
     assert_int_equal(perfile_archive_open(source, &from, &err), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("copy", &memory, &err), PERFILE_OK);
     w = writer_on(memory, NULL);
-    assert_int_equal(perfile_archive_writer_copy(w, from, 0, &err), PERFILE_E_CORRUPT);
-    perfile_archive_writer_close(w);
+    assert_int_equal(pf_archive_writer_copy(w, from, 0, &err), PERFILE_E_CORRUPT);
+    pf_archive_writer_close(w);
     perfile_archive_close(from);
     release(bytes);
     remove(other);
@@ -203,7 +205,7 @@ static void refuses_what_cannot_be_continued(void **state)
     (void)state;
     perfile_error err = {0};
     perfile_sink *memory, *one, *two;
-    perfile_archive_writer *w;
+    pf_archive_writer *w;
     perfile_source *source;
     perfile_archive *after;
     write_archive(archive_path, 1);
@@ -211,15 +213,15 @@ static void refuses_what_cannot_be_continued(void **state)
     /* A capture that is not finished. */
     assert_int_equal(perfile_sink_memory("archive", &memory, &err), PERFILE_OK);
     w = writer_on(memory, NULL);
-    assert_int_equal(perfile_archive_writer_capture(w, NULL, &one, &err), PERFILE_OK);
-    assert_int_equal(perfile_archive_writer_capture(w, NULL, &two, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_archive_writer_capture(w, NULL, &one, &err), PERFILE_OK);
+    assert_int_equal(pf_archive_writer_capture(w, NULL, &two, &err), PERFILE_E_USAGE);
     after = opened(archive_path);
-    assert_int_equal(perfile_archive_writer_copy(w, after, 0, &err), PERFILE_E_USAGE);
-    assert_int_equal(perfile_archive_writer_finish(w, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_archive_writer_copy(w, after, 0, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_archive_writer_finish(w, &err), PERFILE_E_USAGE);
     assert_int_equal(perfile_sink_finish(one, &err), PERFILE_OK);
     perfile_sink_close(one);
-    assert_int_equal(perfile_archive_writer_finish(w, &err), PERFILE_OK);
-    perfile_archive_writer_close(w);
+    assert_int_equal(pf_archive_writer_finish(w, &err), PERFILE_OK);
+    pf_archive_writer_close(w);
     perfile_archive_close(after);
 
     /* An archive that was cut. */
@@ -229,10 +231,10 @@ static void refuses_what_cannot_be_continued(void **state)
         PERFILE_OK);
     assert_int_equal(perfile_archive_open(source, &after, &err), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("archive", &memory, &err), PERFILE_OK);
-    assert_int_equal(perfile_archive_writer_new(memory, after, NULL, &w, &err), PERFILE_E_CORRUPT);
+    assert_int_equal(pf_archive_writer_new(memory, after, NULL, &w, &err), PERFILE_E_CORRUPT);
     w = writer_on(memory, NULL);
-    assert_int_equal(perfile_archive_writer_copy(w, after, 0, &err), PERFILE_E_CORRUPT);
-    perfile_archive_writer_close(w);
+    assert_int_equal(pf_archive_writer_copy(w, after, 0, &err), PERFILE_E_CORRUPT);
+    pf_archive_writer_close(w);
     perfile_archive_close(after);
     release(bytes);
 }
@@ -261,26 +263,26 @@ static void appending_sinks(void **state)
     assert_int_equal(chmod(path, 0644), 0);
     assert_int_equal(chmod(secret, 0600), 0);
 
-    assert_int_equal(perfile_sink_append(NULL, NULL, &s, &err), PERFILE_E_USAGE);
-    assert_int_equal(perfile_sink_append(".", NULL, &s, &err), PERFILE_E_IO);
-    assert_int_equal(perfile_sink_append("/dev/null", NULL, &s, &err), PERFILE_E_USAGE);
-    assert_int_equal(perfile_sink_append("append.missing", NULL, &s, &err), PERFILE_E_IO);
-    assert_int_equal(perfile_sink_append(path, &of_self, &s, &err), PERFILE_E_IO);
+    assert_int_equal(pf_sink_append(NULL, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_sink_append(".", NULL, &s, &err), PERFILE_E_IO);
+    assert_int_equal(pf_sink_append("/dev/null", NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_sink_append("append.missing", NULL, &s, &err), PERFILE_E_IO);
+    assert_int_equal(pf_sink_append(path, &of_self, &s, &err), PERFILE_E_IO);
 
-    assert_int_equal(perfile_sink_append(path, NULL, &s, &err), PERFILE_OK);
-    assert_int_equal(perfile_sink_append(path, NULL, &second, &err), PERFILE_E_IO);
+    assert_int_equal(pf_sink_append(path, NULL, &s, &err), PERFILE_OK);
+    assert_int_equal(pf_sink_append(path, NULL, &second, &err), PERFILE_E_IO);
     assert_int_equal(err.sys, EBUSY);
     assert_int_equal(perfile_sink_write(s, (perfile_bytes){(const uint8_t *)"two", 3}, &err),
                      PERFILE_OK);
-    assert_int_equal(perfile_sink_flush(s, &err), PERFILE_OK);
-    perfile_sink_abort(s);
+    assert_int_equal(pf_sink_flush(s, &err), PERFILE_OK);
+    pf_sink_abort(s);
     perfile_sink_close(s);
     perfile_bytes bytes = file_bytes(path);
     assert_int_equal(bytes.len, 4);
     release(bytes);
     assert_int_equal(mode_of(path), 0644);
 
-    assert_int_equal(perfile_sink_append(path, &of_secret, &s, &err), PERFILE_OK);
+    assert_int_equal(pf_sink_append(path, &of_secret, &s, &err), PERFILE_OK);
     assert_int_equal(perfile_sink_write(s, (perfile_bytes){(const uint8_t *)"two", 3}, &err),
                      PERFILE_OK);
     assert_int_equal(perfile_sink_finish(s, &err), PERFILE_OK);

@@ -7,6 +7,7 @@
 
 #include "perfile/perfile.h"
 #include "schema/rows.h"
+#include "schema/command.h"
 
 static void families(void **state)
 {
@@ -14,7 +15,7 @@ static void families(void **state)
     perfile_family f;
     unsigned n = 0;
     while (perfile_family_at(n, &f, sizeof f)) {
-        assert_int_equal(f.header_bytes, perfile_family_header(f.number));
+        assert_int_equal(f.header_bytes, pf_family_header(f.number));
         n++;
     }
     assert_int_not_equal(n, 0);

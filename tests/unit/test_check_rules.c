@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "check/check.h"
 #include "check_cases.h"
+#include "check/command.h"
 
 typedef struct heard {
     uint64_t count[PERFILE_RULE_LIMIT];
@@ -64,7 +65,7 @@ static void check(perfile_bytes bytes, heard *h)
     if (perfile_open(source, &options, &s, &err) == PERFILE_OK) {
         assert_int_equal(check_stream(s, &o, h), PERFILE_END);
     } else {
-        assert_true(perfile_check_refused(&err, &o));
+        assert_true(pf_check_refused(&err, &o));
         perfile_source_close(source);
     }
     free(block);
@@ -251,15 +252,15 @@ static void rows_are_whole_and_in_order(void **state)
     for (; (r = perfile_rule_at(n)); n++) {
         assert_true(r->sentence[0] && r->why[0] && r->effect);
         assert_true(r->severity > r->lesser);
-        assert_ptr_equal(perfile_rule_find(r->id), r);
+        assert_ptr_equal(pf_rule_find(r->id), r);
         assert_ptr_equal(perfile_rule_of(r->number), r);
         assert_int_equal(r->number, strtoul(r->id + 2, NULL, 10));
         assert_true(n == 0 || strcmp(perfile_rule_at(n - 1)->id, r->id) < 0);
     }
     assert_true(n > 100);
     assert_int_equal(PERFILE_RULE_V_302, 302);
-    assert_ptr_equal(perfile_rule_find("v-302"), perfile_rule_of(302));
-    assert_null(perfile_rule_find("V-3"));
+    assert_ptr_equal(pf_rule_find("v-302"), perfile_rule_of(302));
+    assert_null(pf_rule_find("V-3"));
     assert_null(perfile_rule_of(0));
     assert_null(perfile_rule_of(PERFILE_RULE_LIMIT));
 }
@@ -298,11 +299,11 @@ static void verdicts_stand_in_one_place(void **state)
                      r->effect);
         for (size_t k = 0; perfile_rule_verdict_at(r->number, k, &v, sizeof v); k++, n++) {
             size_t from = 0, to = 0;
-            while (perfile_check_version_at(from) && strcmp(perfile_check_version_at(from), v.from))
+            while (pf_check_version_at(from) && strcmp(pf_check_version_at(from), v.from))
                 from++;
-            while (perfile_check_version_at(to) && strcmp(perfile_check_version_at(to), v.to))
+            while (pf_check_version_at(to) && strcmp(pf_check_version_at(to), v.to))
                 to++;
-            assert_true(from <= to && perfile_check_version_at(to));
+            assert_true(from <= to && pf_check_version_at(to));
             assert_true(v.verdict <= PERFILE_VERDICT_REFUSES && v.form <= PERFILE_VERDICT_OF_PIPE);
             /* A milder case that nothing can be is a mistake in the table. */
             assert_true(!v.lesser || r->lesser);

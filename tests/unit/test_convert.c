@@ -6,6 +6,7 @@
 #include "../streamed.h"
 #include "base/alloc.h"
 #include "perfile/perfile.h"
+#include "core/command.h"
 
 enum { N = 24 };
 
@@ -366,10 +367,10 @@ static void names_of_event_types_have_an_end_and_room(void **state)
             if (r->type == PERFILE_RECORD_HEADER_EVENT_TYPE)
                 assert_int_equal(perfile_record_size(r), WHOLE);
         const perfile_session *session = perfile_stream_session(s);
-        assert_int_equal(perfile_session_n_event_types(session), 1);
-        assert_int_equal(perfile_session_event_type(session, 0)->name.len,
+        assert_int_equal(pf_session_n_event_types(session), 1);
+        assert_int_equal(pf_session_event_type(session, 0)->name.len,
                          letters < FULL ? letters : FULL - 1);
-        assert_int_equal(perfile_session_event_type(session, 0)->event_id, 7);
+        assert_int_equal(pf_session_event_type(session, 0)->event_id, 7);
         perfile_stream_close(s);
         perfile_sink_close(sink);
     }

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "builder.h"
 #include "perfile/perfile.h"
+#include "emit/command.h"
+#include "lib/command.h"
 
 enum { SAMPLE_ID_ALL = 1 << 18 };
 
@@ -161,8 +163,8 @@ static perfile_status emit_all(perfile_stream *s, const char *form, uint32_t fla
         st = perfile_emitter_put(e, r, NULL);
     if (st == PERFILE_END)
         st = perfile_emitter_finish(e, NULL);
-    *outcome = perfile_emitter_outcome(e);
-    *errors = perfile_emitter_errors(e);
+    *outcome = pf_emitter_outcome(e);
+    *errors = pf_emitter_errors(e);
     perfile_emitter_close(e);
     return st;
 }
@@ -198,7 +200,7 @@ static char *emitted(const char *form, uint32_t flags, size_t *len)
     void *bytes;
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
     assert_int_equal(emit_bytes(built(&b), form, flags, sink, &outcome, &errors), PERFILE_OK);
-    assert_int_equal(outcome, PERFILE_EMIT_DAMAGED);
+    assert_int_equal(outcome, PF_EMIT_DAMAGED);
     assert_int_equal(errors, 2);
     assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_take(sink, &bytes, len, NULL), PERFILE_OK);
@@ -260,7 +262,7 @@ static void fails_as(const char *form, uint32_t damage, const char *wanted)
 {
     perfile_sink *sink;
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_emit_failure(form, sink, damage, 0, NULL), PERFILE_OK);
+    assert_int_equal(pf_emit_failure(form, sink, damage, 0, NULL), PERFILE_OK);
     perfile_bytes got = perfile_sink_bytes(sink);
     assert_int_equal(got.len, strlen(wanted));
     assert_memory_equal(got.ptr, wanted, got.len);
@@ -282,13 +284,16 @@ static void forms_have_names(void **state)
     (void)state;
     assert_string_equal(perfile_emit_format(0), "text");
     size_t n = 0;
-    while (perfile_emit_format(n)) {
-        assert_non_null(perfile_emit_format_doc(n));
+    perfile_format format;
+    while (perfile_format_at(false, n, &format, sizeof format)) {
+        assert_string_equal(format.name, perfile_emit_format(n));
+        assert_non_null(format.doc);
+        assert_false(format.binary || format.directory || format.folder);
         n++;
     }
     assert_int_equal(n, 4);
-    assert_null(perfile_emit_format_doc(n));
-    assert_int_equal(perfile_emit_failure("csv", NULL, 0, 0, NULL), PERFILE_E_USAGE);
+    assert_null(perfile_emit_format(n));
+    assert_int_equal(pf_emit_failure("csv", NULL, 0, 0, NULL), PERFILE_E_USAGE);
     perfile_emitter_close(NULL);
 }
 

@@ -13,6 +13,7 @@
 #include "core/session.h"
 #include "core/stream.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 #define ALL (UINT64_C(1) << 18) /* sample_id_all, as in a little-endian file */
 #define TRAILER                                                                                    \
@@ -65,7 +66,7 @@ static void start(builder *b, bool swap)
 /* What the lookup gives: index of the event, -1 for none; *shared: with a layout nevertheless. */
 static int owner(const perfile_record *r, bool *shared, uint32_t *damage)
 {
-    const perfile_layout *l = perfile_record_layout(r, damage);
+    const perfile_layout *l = pf_record_layout(r, damage);
     const perfile_event *e = perfile_record_event(r);
     if (e)
         assert_ptr_equal(l, e->layout);
@@ -203,7 +204,7 @@ static void stat_names_its_event(void **state)
     event(s, 0, 0, 8);
     perfile_record r = WORDS(s, PERFILE_RECORD_STAT, &b, 8, 0, 0, 0, 0);
     assert_ptr_equal(perfile_record_event(&r), perfile_session_event(s, 1));
-    assert_null(perfile_record_layout(&r, NULL));
+    assert_null(pf_record_layout(&r, NULL));
     r = WORDS(s, PERFILE_RECORD_STAT, &b, 9, 0, 0, 0, 0);
     assert_null(perfile_record_event(&r));
     r.body.len = 4;
@@ -508,7 +509,7 @@ static void streams(void **state)
         assert_int_equal(sum.lost, 7);
         assert_int_equal(sum.first_offset, 11);
         assert_int_equal(sum.by_damage[PERFILE_DAMAGE_GARBAGE], 1);
-        assert_string_equal(perfile_stream_name(&x.base), "x");
+        assert_string_equal(pf_stream_name(&x.base), "x");
         perfile_bytes piece;
         assert_int_equal(perfile_stream_extra(&x.base, r, &piece, NULL), PERFILE_END);
         perfile_stream_close(&x.base);

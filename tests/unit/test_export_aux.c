@@ -146,13 +146,14 @@ static void a_directory_is_needed(void **state)
     size_t n = 0;
     begin(&b, CHAIN_TYPE, 0, FREQ);
     assert_int_equal(export_to("aux", &b, 1, NULL, NULL, text, sizeof text, NULL), PERFILE_E_USAGE);
-    for (size_t i = 0; perfile_export_format(i); i++) {
-        const bool is = strcmp(perfile_export_format(i), "aux") == 0;
-        assert_int_equal(perfile_export_format_is_directory(i), is);
+    perfile_format format;
+    for (size_t i = 0; perfile_format_at(true, i, &format, sizeof format); i++) {
+        const bool is = strcmp(format.name, "aux") == 0;
+        assert_int_equal(format.directory, is);
         n += is;
     }
     assert_int_equal(n, 1);
-    assert_false(perfile_export_format_is_directory(1000));
+    assert_false(perfile_format_at(true, 1000, &format, sizeof format));
 }
 
 /* The index is kept in memory: no more than the limit. */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "captures.h"
+#include "expr/command.h"
 
 /* A provider that knows how threads are called, one number, and fails when asked for "broken". */
 enum { ASK_COMM = 1, ASK_DEPTH, ASK_BROKEN, ASK_SWITCH };
@@ -323,7 +324,7 @@ static void check(perfile_expr *e, const scene *s, unsigned of)
 {
     perfile_error err = {0};
     uint64_t bits = 0;
-    assert_int_equal(perfile_expr_test_run(e, s->records, s->n, &bits, &err), PERFILE_OK);
+    assert_int_equal(pf_expr_test_run(e, s->records, s->n, &bits, &err), PERFILE_OK);
     for (unsigned i = 0; i < s->n; i++) {
         bool yes;
         assert_int_equal(perfile_expr_test(e, &s->records[i], &yes, &err), PERFILE_OK);
@@ -519,10 +520,10 @@ static void provider_is_asked_for_what_records_lack(void **state)
     assert_int_equal(perfile_expr_test(e, &s.records[FORK], &yes, &err), PERFILE_E_IO);
     assert_string_equal(err.message, "the provider broke");
     assert_true(yes);
-    assert_int_equal(perfile_expr_test_run(e, s.records, s.n, &bits, &err), PERFILE_E_IO);
+    assert_int_equal(pf_expr_test_run(e, s.records, s.n, &bits, &err), PERFILE_E_IO);
     assert_int_equal(bits, 5);
     assert_int_equal(perfile_expr_test(e, &s.records[LOST], &yes, &err), PERFILE_OK);
-    assert_int_equal(perfile_expr_test_run(e, s.records, 65, &bits, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_expr_test_run(e, s.records, 65, &bits, &err), PERFILE_E_USAGE);
     perfile_expr_close(e);
     scene_clear(&s);
 }
@@ -639,7 +640,7 @@ static void names_can_be_used(void **state)
 {
     (void)state;
     n_names = 0;
-    perfile_expr_names(use_name, NULL);
+    pf_expr_names(use_name, NULL);
     assert_true(n_names > 300);
     perfile_expr_close(NULL);
 }

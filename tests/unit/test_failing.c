@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "perfile/perfile.h"
+#include "archive/command.h"
+#include "lib/command.h"
 
 enum { MOST = 1 << 13, UNTOUCHED = 0xa5 };
 
@@ -107,11 +109,11 @@ static void fail_at(unsigned n)
 /* The position of the first chunk of records. */
 static uint32_t records_at(perfile_archive *a)
 {
-    perfile_archive_chunk c;
+    pf_archive_chunk c;
     uint32_t i = 0;
     do
         chunk_at(a, i, &c);
-    while (c.kind != PERFILE_CHUNK_RECORDS && ++i);
+    while (c.kind != PF_CHUNK_RECORDS && ++i);
     return i;
 }
 
@@ -138,21 +140,21 @@ static void archives(void **state)
         st = perfile_archive_capture_at(a, 1, &capture, sizeof capture, &err);
     }
     for (unsigned n = 0; again(&n, st); perfile_archive_close(a)) {
-        perfile_archive_chunk c;
+        pf_archive_chunk c;
         a = opened(b);
         const uint32_t at = records_at(a);
         perfile_archive_close(a);
         a = opened(b);
         fail_at(n);
-        st = perfile_archive_chunk_at(a, at, &c, sizeof c, &err);
+        st = pf_archive_chunk_at(a, at, &c, sizeof c, &err);
     }
     for (unsigned n = 0; again(&n, st); perfile_archive_close(a)) {
-        const perfile_archive_column *columns;
+        const pf_archive_column *columns;
         uint32_t many;
         a = opened(b);
         const uint32_t at = records_at(a);
         fail_at(n);
-        st = perfile_archive_columns(a, at, NULL, &columns, &many, &err);
+        st = pf_archive_columns(a, at, NULL, &columns, &many, &err);
     }
     release(b);
 }
@@ -200,7 +202,7 @@ static void others(void **state)
     perfile_stream *s = stream_of("callgraph.data");
     assert_int_equal(perfile_check_version(s, "6.1", &verdict, NULL, NULL, &err), PERFILE_E_USAGE);
     assert_int_equal(verdict, 77);
-    assert_int_equal(perfile_split_stream(open_nothing, NULL, &how, NULL, &sum, sizeof sum, &err),
+    assert_int_equal(pf_split_stream(open_nothing, NULL, &how, NULL, &sum, sizeof sum, &err),
                      PERFILE_E_USAGE);
     perfile_stream_close(s);
 }

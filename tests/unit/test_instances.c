@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "instances.h"
+#include "core/command.h"
 
 static perfile_session *session_of(bool swap, const perfile_open_options *options)
 {
@@ -44,9 +45,9 @@ static void ids_have_places(void **state)
     (void)state;
     for (int swap = 0; swap < 2; swap++) {
         perfile_session *s = session_of(swap, NULL);
-        perfile_instance x = {0};
+        pf_instance x = {0};
         builder b = {.swap = swap};
-        assert_false(perfile_session_instance(s, 5, &x, sizeof x));
+        assert_false(pf_session_instance(s, 5, &x, sizeof x));
         build_u64(&b, 3);
         put_entry(&b, 5, 1, 2, 300);
         put_entry(&b, 6, 2, UINT64_MAX, UINT32_MAX);
@@ -54,15 +55,15 @@ static void ids_have_places(void **state)
         uint64_t generation = perfile_session_generation(s);
         assert_int_equal(learn(s, PERFILE_RECORD_ID_INDEX, &b), PERFILE_OK);
         assert_true(perfile_session_generation(s) > generation);
-        assert_true(perfile_session_instance(s, 5, &x, sizeof x));
+        assert_true(pf_session_instance(s, 5, &x, sizeof x));
         assert_true(x.id == 5 && x.buffer == 1 && x.cpu == 2 && x.tid == 300);
         assert_true(x.machine_pid == 0 && x.vcpu == 0);
-        assert_true(perfile_session_instance(s, 6, &x, sizeof x));
+        assert_true(pf_session_instance(s, 6, &x, sizeof x));
         assert_true(x.cpu == UINT64_MAX && x.tid == UINT64_MAX);
-        assert_false(perfile_session_instance(s, 7, &x, sizeof x));
+        assert_false(pf_session_instance(s, 7, &x, sizeof x));
         /* An older caller has a shorter struct. */
         memset(&x, 0x55, sizeof x);
-        assert_true(perfile_session_instance(s, 5, &x, 3 * sizeof(uint64_t)));
+        assert_true(pf_session_instance(s, 5, &x, 3 * sizeof(uint64_t)));
         assert_true(x.cpu == 2 && x.tid == UINT64_C(0x5555555555555555));
         /* A virtual machine's; more records than one. */
         b.swap = swap;
@@ -71,9 +72,9 @@ static void ids_have_places(void **state)
         build_u64(&b, 77);
         build_u64(&b, 1);
         assert_int_equal(learn(s, PERFILE_RECORD_ID_INDEX, &b), PERFILE_OK);
-        assert_true(perfile_session_instance(s, 7, &x, sizeof x));
+        assert_true(pf_session_instance(s, 7, &x, sizeof x));
         assert_true(x.machine_pid == 77 && x.vcpu == 1 && x.cpu == 1);
-        assert_true(perfile_session_instance(s, 6, &x, sizeof x));
+        assert_true(pf_session_instance(s, 6, &x, sizeof x));
         pf_session_free(s);
     }
 }
@@ -86,7 +87,7 @@ static void places_are_bounded(void **state)
     perfile_open_options options = {.size = sizeof options, .limits = &limits};
     perfile_session *s = session_of(false, &options);
     perfile_status st = PERFILE_OK;
-    perfile_instance x;
+    pf_instance x;
     uint64_t n = 0;
     for (; st == PERFILE_OK && n < 100000; n++) {
         builder b = {0};
@@ -97,10 +98,10 @@ static void places_are_bounded(void **state)
     assert_int_equal(st, PERFILE_E_LIMIT);
     assert_true(n > 100 && n * sizeof x <= 64 << 10);
     for (uint64_t i = 0; i + 1 < n; i++) {
-        assert_true(perfile_session_instance(s, 1000 + i, &x, sizeof x));
+        assert_true(pf_session_instance(s, 1000 + i, &x, sizeof x));
         assert_true(x.id == 1000 + i && x.cpu == i);
     }
-    assert_false(perfile_session_instance(s, 1000 + n - 1, &x, sizeof x));
+    assert_false(pf_session_instance(s, 1000 + n - 1, &x, sizeof x));
     pf_session_free(s);
 }
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "fake_ring.h"
 #include "perfile/perfile.h"
+#include "emit/command.h"
 
 enum { SAMPLES = 40, MOST_SPANS = 64 };
 
@@ -566,7 +567,7 @@ static void ring_is_filtered_and_dumped(void **state)
                 print_error("%s\n", err.message);
             assert_int_equal(st, PERFILE_END);
             assert_int_equal(perfile_emitter_finish(e, NULL), PERFILE_OK);
-            assert_int_equal(perfile_emitter_outcome(e), PERFILE_EMIT_COMPLETE);
+            assert_int_equal(pf_emitter_outcome(e), PF_EMIT_COMPLETE);
             perfile_bytes out = perfile_sink_bytes(sink);
             char *text = malloc(out.len + 1);
             assert_non_null(text);

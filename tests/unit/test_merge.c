@@ -5,6 +5,8 @@
 
 #include "base/byte_order.h"
 #include "perfile/perfile.h"
+#include "core/command.h"
+#include "sort/command.h"
 
 enum { N = 20, MOST = 8 };
 
@@ -192,7 +194,7 @@ typedef struct merged {
     perfile_error err;
     perfile_stream *stream;
     perfile_merge_summary sum;
-    perfile_merge_input_summary inputs[MOST];
+    pf_merge_input_summary inputs[MOST];
     char notes[2048];
     uint64_t times[MOST * N]; /* of samples, in order … */
     uint64_t ips[MOST * N];
@@ -212,8 +214,8 @@ static void on_note(void *user, const perfile_merge_note *note)
 {
     merged *m = user;
     size_t at = strlen(m->notes);
-    snprintf(m->notes + at, sizeof m->notes - at, "%s %llu: %s\n",
-             perfile_merge_note_name(note->kind), (unsigned long long)note->count, note->text);
+    snprintf(m->notes + at, sizeof m->notes - at, "%s %llu: %s\n", pf_merge_note_name(note->kind),
+             (unsigned long long)note->count, note->text);
 }
 
 static void look(merged *m, const perfile_record *r)
@@ -310,7 +312,7 @@ static void merge(merged *m, const recording *all, size_t n, uint32_t flags, con
     read_all(m);
     perfile_merge_get_summary(m->stream, &m->sum, sizeof m->sum);
     for (size_t i = 0; i < n; i++)
-        perfile_merge_get_input_summary(m->stream, i, &m->inputs[i], sizeof m->inputs[i]);
+        pf_merge_get_input_summary(m->stream, i, &m->inputs[i], sizeof m->inputs[i]);
 }
 
 static void close_merged(merged *m)
@@ -429,7 +431,7 @@ static void parts_share_events_and_state(void **state)
     ended(&m);
     assert_int_equal(m.sum.events, 1);
     assert_int_equal(m.sum.new_ids, 0);
-    assert_int_equal(m.inputs[1].clock, PERFILE_MERGE_CLOCK_RECORDING);
+    assert_int_equal(m.inputs[1].clock, PF_MERGE_CLOCK_RECORDING);
     close_merged(&m);
     two[1] = two[0];
     merge(&m, two, 2, 0, NULL);
@@ -475,7 +477,7 @@ static void hosts_merge_by_wall_clock(void **state)
         assert_int_equal(m.sum.hosts, 2);
         assert_int_equal(m.inputs[first].offset, 0);
         assert_int_equal(m.inputs[!first].offset, 5 * second + 5);
-        assert_int_equal(m.inputs[!first].clock, PERFILE_MERGE_CLOCK_WALL);
+        assert_int_equal(m.inputs[!first].clock, PF_MERGE_CLOCK_WALL);
         for (size_t k = 0; k < N; k++)
             assert_int_equal(m.times[N + k], 5 * second + 5 + 1000 + 10 * k);
         close_merged(&m);
@@ -548,7 +550,7 @@ static void converted_events_say_the_clock_of_the_output(void **state)
     const perfile_event *e = perfile_session_event(perfile_stream_session(m.stream), 1);
     assert_true(e->attr->flags >> PERFILE_ATTR_BIT_USE_CLOCKID & 1);
     assert_int_equal(e->attr->clockid, 1);
-    assert_int_equal(m.inputs[1].clock, PERFILE_MERGE_CLOCK_GIVEN);
+    assert_int_equal(m.inputs[1].clock, PF_MERGE_CLOCK_GIVEN);
     assert_int_equal(m.inputs[1].offset, 1000);
     close_merged(&m);
 }
@@ -578,7 +580,7 @@ static void clocks_are_never_guessed(void **state)
     two[0].kernel = two[1].kernel = UINT64_C(0xffffffffa3200000);
     merge(&m, two, 2, 0, NULL);
     ended(&m);
-    assert_int_equal(m.inputs[1].clock, PERFILE_MERGE_CLOCK_BOOT);
+    assert_int_equal(m.inputs[1].clock, PF_MERGE_CLOCK_BOOT);
     close_merged(&m);
     two[1].kernel = UINT64_C(0xffffffff9b000000);
     two[1].first = 1005;
@@ -642,13 +644,13 @@ static void processes_are_kept_apart(void **state)
         assert_int_equal(m.comm_pids[0], 100);
         assert_int_equal(m.comm_pids[1], 100 + PERFILE_MERGE_PIDS);
         assert_int_equal(m.fork_pids[1], 100 + PERFILE_MERGE_PIDS);
-        assert_false(perfile_merge_get_pid(m.stream, 0, UINT32_MAX, &pid, &new_pid));
-        assert_true(perfile_merge_get_pid(m.stream, 1, UINT32_MAX, &pid, &new_pid));
+        assert_false(pf_merge_get_pid(m.stream, 0, UINT32_MAX, &pid, &new_pid));
+        assert_true(pf_merge_get_pid(m.stream, 1, UINT32_MAX, &pid, &new_pid));
         assert_int_equal(pid, 1); /* the parent */
-        assert_true(perfile_merge_get_pid(m.stream, 1, pid, &pid, &new_pid));
+        assert_true(pf_merge_get_pid(m.stream, 1, pid, &pid, &new_pid));
         assert_int_equal(pid, 100);
         assert_int_equal(new_pid, 100 + PERFILE_MERGE_PIDS);
-        assert_false(perfile_merge_get_pid(m.stream, 1, pid, &pid, &new_pid));
+        assert_false(pf_merge_get_pid(m.stream, 1, pid, &pid, &new_pid));
         close_merged(&m);
     }
 }
@@ -851,7 +853,7 @@ static perfile_stream *merged_alone(perfile_stream *s)
     perfile_error err;
     const perfile_merge_input in = {.stream = in_time(s), .name = "one"};
     ok(perfile_merge(&in, 1, NULL, &s, &err), &err);
-    assert_int_equal(perfile_stream_sorted_by(s), PERFILE_SORTED_BY_TIME);
+    assert_int_equal(pf_stream_sorted_by(s), PF_SORTED_BY_TIME);
     return s;
 }
 
@@ -905,7 +907,7 @@ static void what_is_in_order_is_not_sorted(void **state)
     uint64_t n = 0, sequence = 0;
     (void)state;
     perfile_stream *s = merged_and_sorted(stored(&usual));
-    assert_int_equal(perfile_stream_sorted_by(s), PERFILE_SORTED_BY_TIME);
+    assert_int_equal(pf_stream_sorted_by(s), PF_SORTED_BY_TIME);
     perfile_status st;
     while ((st = perfile_stream_next(s, &r, &err)) == PERFILE_OK) {
         assert_int_equal(r->sequence, sequence++);

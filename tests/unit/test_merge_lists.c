@@ -1,5 +1,6 @@
 /* Features of merged captures that are lists. */
 #include "merging.h"
+#include "core/command.h"
 
 static void add_meta(uint32_t k, const char *type_info)
 {
@@ -55,8 +56,8 @@ static void test_pmus(bool swap)
     join();
     OUT(PMU_MAPPINGS, pmu_mappings);
     assert_int_equal(v.nr, 3);
-    assert_string_equal(perfile_session_pmu_name(m.x.base.session, 10), "uncore");
-    assert_string_equal(perfile_session_pmu_name(m.x.base.session, 4), "cpu");
+    assert_string_equal(pf_session_pmu_name(m.x.base.session, 10), "uncore");
+    assert_string_equal(pf_session_pmu_name(m.x.base.session, 4), "cpu");
     end();
 
     for (int drop = 0; drop < 2; drop++) {

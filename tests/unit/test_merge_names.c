@@ -1,5 +1,6 @@
 /* Features of merged captures that are about events: their names, their groups. */
 #include "merging.h"
+#include "core/command.h"
 
 static void test_event_desc(bool swap)
 {
@@ -57,9 +58,9 @@ static void test_event_types(bool swap)
     join();
     static const char *const wanted[] = {"seven", "instr", "cycles", "seven", "other", "nine"};
     static const uint64_t configs[] = {7, 1, 0, 7, 1, 9};
-    assert_int_equal(perfile_session_n_event_types(m.x.base.session), 6);
+    assert_int_equal(pf_session_n_event_types(m.x.base.session), 6);
     for (uint32_t i = 0; i < 6; i++) {
-        const perfile_event_type *t = perfile_session_event_type(m.x.base.session, i);
+        const pf_event_type *t = pf_session_event_type(m.x.base.session, i);
         is_text(t->name, wanted[i]);
         assert_int_equal(t->event_id, configs[i]);
     }
@@ -67,7 +68,7 @@ static void test_event_types(bool swap)
     begin(1, swap);
     event(0, PERFILE_TYPE_TRACEPOINT, 7, 1, 0);
     join();
-    assert_int_equal(perfile_session_n_event_types(m.x.base.session), 0);
+    assert_int_equal(pf_session_n_event_types(m.x.base.session), 0);
     end();
 }
 

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "captures.h"
+#include "sort/command.h"
 
 /* A capture with a record in pieces behind `samples` others, sorted. */
 static perfile_stream *sorted(builder *b, uint32_t samples)
@@ -22,13 +23,13 @@ static void parts_keep_pieces_that_are_alike(void **state)
     perfile_merge_input in[2] = {{.stream = sorted(&a, 2), .name = "a"},
                                  {.stream = sorted(&b, 3), .name = "b"}};
     perfile_stream *s;
-    perfile_merge_input_summary part;
+    pf_merge_input_summary part;
     const perfile_record *r;
     perfile_status st;
     unsigned splits = 0, ends = 0, wholes = 0;
     assert_int_equal(perfile_merge(in, 2, NULL, &s, NULL), PERFILE_OK);
-    perfile_merge_get_input_summary(s, 1, &part, sizeof part);
-    assert_int_equal(part.clock, PERFILE_MERGE_CLOCK_RECORDING);
+    pf_merge_get_input_summary(s, 1, &part, sizeof part);
+    assert_int_equal(part.clock, PF_MERGE_CLOCK_RECORDING);
     while ((st = perfile_stream_next(s, &r, NULL)) == PERFILE_OK) {
         splits += r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT;
         ends += r->type == PERFILE_RECORD_SIMPLEPERF_SPLIT_END;

@@ -14,6 +14,7 @@
 #include "model/space.h"
 #include "model/state.h"
 #include "perfile/model.h"
+#include "model/command.h"
 
 enum { TRAILER = 16, SAMPLE_ID_ALL = 18, MAX_BODY = 160 };
 
@@ -161,7 +162,7 @@ static void assert_comm(const world *w, uint32_t pid, uint32_t tid, uint64_t tim
 {
     const char *got = perfile_model_comm(w->model, pid, tid, time);
     uint64_t first, last;
-    assert_ptr_equal(perfile_model_comm_during(w->model, pid, tid, time, &first, &last), got);
+    assert_ptr_equal(pf_model_comm_during(w->model, pid, tid, time, &first, &last), got);
     assert_in_range(time, first, last);
     assert_ptr_equal(perfile_model_comm(w->model, pid, tid, first), got);
     assert_ptr_equal(perfile_model_comm(w->model, pid, tid, last), got);

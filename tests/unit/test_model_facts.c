@@ -3,6 +3,7 @@
 
 #include "instances.h"
 #include "perfile/model.h"
+#include "model/command.h"
 
 enum { ID_BYTES = 20 };
 
@@ -141,7 +142,7 @@ static void build_ids_that_come_late(void **state)
     add_feature(s, PERFILE_FEATURE_BUILD_ID, &b);
     b.b.len = 0;
     build_end(&b, build_begin(&b, PERFILE_RECORD_HEADER_FEATURE, 0));
-    assert_true(perfile_model_wants(PERFILE_RECORD_HEADER_FEATURE));
+    assert_true(pf_model_wants(PERFILE_RECORD_HEADER_FEATURE));
     feed(m, s, &b);
     assert_id(m, 7, id_of_work);
     perfile_model_close(m);

@@ -16,6 +16,7 @@
 
 #include "../captures.h"
 #include "perfile/perfile.h"
+#include "filter/command.h"
 
 enum { SHORT = 16 };
 
@@ -419,7 +420,7 @@ static perfile_status give_merge_captures_options(const void *o, perfile_error *
 
 static perfile_status give_split_options(const void *o, perfile_error *err)
 {
-    perfile_status st = perfile_split_check(o, err);
+    perfile_status st = pf_split_check(o, err);
     return st == PERFILE_OK ? st : perfile_split_capture(source(), o, NULL, NULL, 0, err);
 }
 
@@ -589,20 +590,6 @@ static perfile_status give_table_options(const void *o, perfile_error *err)
     return st;
 }
 
-static perfile_status give_tree_options(const void *o, perfile_error *err)
-{
-    perfile_session *session;
-    perfile_profile *profile;
-    const perfile_profile_options all = {.size = sizeof all};
-    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
-    assert_int_equal(perfile_profile_open(session, NULL, &all, &profile, NULL), PERFILE_OK);
-    assert_int_equal(perfile_profile_finish(profile, NULL), PERFILE_OK);
-    perfile_status st = perfile_profile_make_trees(profile, o, err);
-    perfile_profile_close(profile);
-    perfile_session_close(session);
-    return st;
-}
-
 #define GIVEN(name)                                                                                \
     {                                                                                              \
         "perfile_" #name, give_##name                                                              \
@@ -633,7 +620,6 @@ static const struct {
     GIVEN(symbols_options),
     GIVEN(profile_options),
     GIVEN(table_options),
-    GIVEN(tree_options),
     GIVEN(perfmon_options),
     GIVEN(recover_options),
     GIVEN(emit_options),
@@ -725,8 +711,6 @@ static const struct {
     RESTRICTED(profile_options, reserved),
     RESTRICTED(table_options, flags),
     RESTRICTED(table_options, reserved),
-    RESTRICTED(tree_options, flags),
-    RESTRICTED(tree_options, reserved),
     RESTRICTED(recover_options, reserved),
     RESTRICTED(ring_options, reserved),
     RESTRICTED(ring_stream_options, reserved),

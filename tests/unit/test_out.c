@@ -22,6 +22,7 @@
 #include "perfile/perfile.h"
 #include "random.h"
 #include "written.h"
+#include "io/command.h"
 
 #define N 1500000u
 
@@ -72,9 +73,9 @@ static void write_all(perfile_sink *s)
             fail_msg("%s", err.message);
         }
         at += n;
-        assert_int_equal(perfile_sink_count(s), at);
+        assert_int_equal(pf_sink_count(s), at);
         if (random_below(200) == 0)
-            assert_int_equal(perfile_sink_flush(s, NULL), PERFILE_OK);
+            assert_int_equal(pf_sink_flush(s, NULL), PERFILE_OK);
     }
 }
 
@@ -108,13 +109,13 @@ static void a_file_appears_when_it_is_finished(void **state)
     perfile_sink *s;
     perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC | PERFILE_SINK_SYNC_ALL};
     assert_int_equal(perfile_sink_path("out/a", &o, &s, NULL), PERFILE_OK);
-    assert_string_equal(perfile_sink_name(s), "out/a");
+    assert_string_equal(pf_sink_name(s), "out/a");
     write_all(s);
     assert_int_equal(access("out/a", F_OK), -1);
-    assert_int_equal(access(perfile_sink_temporary(s), F_OK), 0);
+    assert_int_equal(access(pf_sink_temporary(s), F_OK), 0);
     assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
-    assert_null(perfile_sink_temporary(s));
+    assert_null(pf_sink_temporary(s));
     file_holds("out/a", N);
     struct stat sb;
     assert_int_equal(stat("out/a", &sb), 0);
@@ -147,7 +148,7 @@ static void what_was_given_up_is_gone(void **state)
     perfile_error err;
     assert_int_equal(perfile_sink_path("out/a", NULL, &s, NULL), PERFILE_OK);
     write_all(s);
-    perfile_sink_abort(s);
+    pf_sink_abort(s);
     assert_int_equal(names_in_out(), 0);
     assert_int_equal(perfile_sink_write(s, bytes(0, 1), &err), PERFILE_E_USAGE);
     assert_string_equal(err.message, "'out/a' was given up");
@@ -158,13 +159,13 @@ static void what_was_given_up_is_gone(void **state)
     assert_int_equal(perfile_sink_path("out/a", NULL, &s, NULL), PERFILE_OK);
     write_all(s);
     assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
-    perfile_sink_abort(s);
+    pf_sink_abort(s);
     perfile_sink_close(s);
     file_holds("out/a", N);
 
     assert_int_equal(perfile_sink_memory("m", &s, NULL), PERFILE_OK);
     write_all(s);
-    perfile_sink_abort(s);
+    pf_sink_abort(s);
     assert_int_equal(perfile_sink_bytes(s).len, 0);
     perfile_sink_close(s);
 }
@@ -218,7 +219,7 @@ static void links_are_followed(void **state)
 
     assert_int_equal(symlink("/dev/null", "out/null"), 0);
     assert_int_equal(perfile_sink_path("out/null", &replace, &s, NULL), PERFILE_OK);
-    assert_null(perfile_sink_temporary(s));
+    assert_null(pf_sink_temporary(s));
     write_all(s);
     assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
     perfile_sink_close(s);
@@ -280,8 +281,8 @@ static void an_input_is_never_replaced(void **state)
     assert_int_equal(perfile_sink_path("out/D/new", &o, &s, &err), PERFILE_E_IO);
     assert_int_equal(perfile_sink_directory("out/D/", &o, &s, &err), PERFILE_E_IO);
     assert_int_equal(perfile_sink_directory("out", &o, &s, &err), PERFILE_E_IO);
-    assert_int_equal(perfile_output_check("out/D/data", -1, inputs, 2, &err), PERFILE_E_IO);
-    assert_int_equal(perfile_output_check("out/new", -1, inputs, 2, &err), PERFILE_OK);
+    assert_int_equal(pf_output_check("out/D/data", -1, inputs, 2, &err), PERFILE_E_IO);
+    assert_int_equal(pf_output_check("out/new", -1, inputs, 2, &err), PERFILE_OK);
 
     assert_int_equal(perfile_sink_path("out/a", &o, &s, NULL), PERFILE_OK);
     write_all(s);
@@ -293,7 +294,7 @@ static void an_input_is_never_replaced(void **state)
     assert_int_equal(mkdir("out/b", 0777) || link("out/in", "out/b/data"), 0);
     assert_int_equal(perfile_sink_finish(s, &err), PERFILE_E_IO);
     perfile_sink_close(s);
-    assert_int_equal(perfile_output_check("out/b", -1, inputs, 2, &err), PERFILE_E_IO);
+    assert_int_equal(pf_output_check("out/b", -1, inputs, 2, &err), PERFILE_E_IO);
 
     assert_int_equal(perfile_sink_path("out/in", &replace, &s, NULL), PERFILE_OK);
     assert_int_equal(perfile_source_path("out/a", NULL, &source, NULL), PERFILE_OK);
@@ -305,7 +306,7 @@ static void an_input_is_never_replaced(void **state)
 
     int fd = open("out/in", O_WRONLY | O_APPEND);
     assert_int_equal(perfile_sink_fd(fd, "fd", &o, &s, &err), PERFILE_E_IO);
-    assert_int_equal(perfile_output_check(NULL, fd, inputs, 2, &err), PERFILE_E_IO);
+    assert_int_equal(pf_output_check(NULL, fd, inputs, 2, &err), PERFILE_E_IO);
     close(fd);
     assert_int_equal(system("[ \"$(cat out/in out/D/data | tr '\\n' .)\" = in.part. ]"), 0);
     assert_int_equal(names_in_out(), 4);
@@ -435,7 +436,7 @@ static void a_closed_pipe_is_a_lasting_error(void **state)
     assert_int_equal(perfile_sink_write(s, bytes(0, 10), NULL), PERFILE_OK);
     for (int i = 0; i < 2; i++) {
         memset(&err, 0, sizeof err);
-        assert_int_equal(perfile_sink_flush(s, &err), PERFILE_E_IO);
+        assert_int_equal(pf_sink_flush(s, &err), PERFILE_E_IO);
         assert_int_equal(err.sys, EPIPE);
         assert_string_equal(err.message, "cannot write 'pipe': Broken pipe");
         assert_int_equal(perfile_sink_write(s, bytes(0, 1), &err), PERFILE_E_IO);

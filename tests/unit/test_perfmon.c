@@ -8,6 +8,7 @@
 #include "core/session.h"
 #include "perfile/perfile.h"
 #include "perfmon/events.h"
+#include "io/command.h"
 
 /* Version 0, x86-64, no flags, 10^9 ticks per second, the end at %s. */
 #define HEADER(end) "0000 0100 00000000 00ca9a3b00000000 " end "00000000000000 "
@@ -203,7 +204,7 @@ static void names_of_files(void **state)
     assert_true(pf_perfmon_name_of("a.b.00.1.cpuperf", &n));
     assert_int_equal(n.prefix, 3);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (pf_perfmon_name_of(wrong[i], &n) || perfile_is_record_file(wrong[i]))
+        if (pf_perfmon_name_of(wrong[i], &n) || pf_is_record_file(wrong[i]))
             fail_msg("'%s' is no name of a buffer", wrong[i]);
 }
 
@@ -217,12 +218,12 @@ static void files_of_directories(void **state)
                                         "data.0x", "data.0.old", "xdata",  "x.0",   ".0",
                                         "0",       "kcore_dir",  "../data"};
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
-        if (!perfile_is_record_file(right[i]))
+        if (!pf_is_record_file(right[i]))
             fail_msg("'%s' is a name of a file with records", right[i]);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (perfile_is_record_file(wrong[i]))
+        if (pf_is_record_file(wrong[i]))
             fail_msg("'%s' is no name of a file with records", wrong[i]);
-    assert_false(perfile_is_record_file("../a.0.1.cpuperf"));
+    assert_false(pf_is_record_file("../a.0.1.cpuperf"));
 }
 
 int main(void)

@@ -399,8 +399,10 @@ static void forms_are_listed_apart(void **state)
 {
     (void)state;
     assert_string_equal(perfile_export_format(0), "folded");
-    assert_non_null(perfile_export_format_doc(0));
-    assert_false(perfile_export_format_is_binary(0));
+    perfile_format format;
+    assert_true(perfile_format_at(true, 0, &format, sizeof format));
+    assert_non_null(format.doc);
+    assert_false(format.binary);
     for (size_t i = 0; perfile_export_format(i); i++)
         for (size_t k = 0; perfile_emit_format(k); k++)
             assert_string_not_equal(perfile_export_format(i), perfile_emit_format(k));

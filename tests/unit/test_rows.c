@@ -12,6 +12,7 @@
 
 #include "core/layout.h"
 #include "exporting.h"
+#include "report/command.h"
 
 /* Puts a capture into a profile; the status of the first thing that fails.  The profile stays open
  * behind the capture: its texts are its own. */
@@ -327,22 +328,22 @@ static void callers_and_callees_of_a_function(void **state)
 
 /* The trees of all rows, "ROW: depth symbol samples/total; …", must be `wanted`. */
 static void assert_trees(const builder *b, const perfile_profile_options *counting,
-                         perfile_tree_options *o, const char *wanted)
+                         pf_calls_options *o, const char *wanted)
 {
     char text[2048] = "";
     uint64_t rows[32];
     size_t at = 0, n = 0;
     perfile_profile *p;
     perfile_profile_row row;
-    perfile_profile_node node;
+    pf_profile_node node;
     uint64_t last = 0;
     assert_int_equal(profile_of(b, counting, NULL, &p), PERFILE_OK);
     for (; n < 32 && perfile_profile_get_row(p, n, &row, sizeof row); n++)
         rows[n] = n;
     o->rows = rows;
     o->n_rows = n;
-    assert_int_equal(perfile_profile_make_trees(p, o, NULL), PERFILE_OK);
-    for (size_t i = 0; perfile_profile_get_node(p, i, &node, sizeof node); i++) {
+    assert_int_equal(pf_profile_make_trees(p, o, NULL), PERFILE_OK);
+    for (size_t i = 0; pf_profile_get_node(p, i, &node, sizeof node); i++) {
         assert_true(perfile_profile_get_row(p, (size_t)node.row, &row, sizeof row));
         if (i == 0 || node.row != last)
             at += (size_t)snprintf(text + at, sizeof text - at, "%s:\n", row.symbol);
@@ -357,9 +358,9 @@ static void assert_trees(const builder *b, const perfile_profile_options *counti
     }
     assert_string_equal(text, wanted);
     rows[0] = n; /* a row that is not there, and one that is given twice */
-    assert_int_equal(perfile_profile_make_trees(p, o, NULL), PERFILE_E_USAGE);
+    assert_int_equal(pf_profile_make_trees(p, o, NULL), PERFILE_E_USAGE);
     rows[0] = 1;
-    assert_int_equal(perfile_profile_make_trees(p, o, NULL), PERFILE_E_USAGE);
+    assert_int_equal(pf_profile_make_trees(p, o, NULL), PERFILE_E_USAGE);
     perfile_profile_close(p);
 }
 
@@ -369,19 +370,19 @@ static void rows_have_call_trees(void **state)
     BUILDER b = {0};
     build_calls(&b);
     perfile_profile_options o = {.size = sizeof o, .per = {PERFILE_PER_SYMBOL}};
-    perfile_tree_options trees = {.size = sizeof trees};
+    pf_calls_options trees = {0};
     assert_trees(&b, &o, &trees,
                  "[work+0x40]:\n [work+0x30] 2/2 below 2\n"
                  "  [work+0x10] 1/1 below 0\n  [work+0x20] 1/1 below 0\n"
                  "[work+0x30]:\n [work+0x10] 1/1 below 0\n"
                  "[work+0x50]:\n [work+0x30] 1/1 below 1\n  [work+0x30] 1/1 below 1\n"
                  "   [work+0x10] 1/1 below 0\n");
-    trees.flags = PERFILE_TREE_CALLEES | PERFILE_TREE_PERIODS;
+    trees.flags = PF_TREE_CALLEES | PF_TREE_PERIODS;
     trees.least = 400000; /* 2 of 5 */
     assert_trees(&b, &o, &trees,
                  "[work+0x30]:\n [work+0x40] 2/2 below 0\n"
                  "[work+0x10]:\n [work+0x30] 1/3 below 0 cut\n");
-    trees = (perfile_tree_options){.size = sizeof trees, .flags = PERFILE_TREE_TOTAL, .depth = 1};
+    trees = (pf_calls_options){.flags = PF_TREE_TOTAL, .depth = 1};
     assert_trees(&b, &o, &trees,
                  "[work+0x40]:\n [work+0x30] 2/2 below 0 cut\n"
                  "[work+0x30]:\n [work+0x10] 1/2 below 0\n [work+0x20] 0/1 below 0\n"
@@ -403,7 +404,7 @@ static void rows_have_call_trees(void **state)
     perfile_profile *p;
     o = (perfile_profile_options){.size = sizeof o};
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
-    assert_int_equal(perfile_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
+    assert_int_equal(pf_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
     perfile_profile_close(p);
 }
 
@@ -415,10 +416,10 @@ static perfile_status put_other(const builder *capture, perfile_profile *p)
     const perfile_record *first;
     size_t n;
     assert_int_equal(open_capture(built(capture), NULL, &s, &model), PERFILE_OK);
-    perfile_status st = perfile_profile_continue(p, perfile_stream_session(s), model, NULL);
+    perfile_status st = pf_profile_continue(p, perfile_stream_session(s), model, NULL);
     while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, NULL)) == PERFILE_OK)
         st = perfile_profile_put_run(p, first, n, NULL);
-    st = st == PERFILE_END ? perfile_profile_continue(p, NULL, NULL, NULL) : st;
+    st = st == PERFILE_END ? pf_profile_continue(p, NULL, NULL, NULL) : st;
     perfile_stream_close(s);
     return st;
 }
@@ -437,7 +438,7 @@ static void captures_are_compared(void **state)
     for (unsigned i = 0; i < 3; i++)
         put_sample(&b, USER, 7, 100, 0x800010 + i, CHAIN(PF_CONTEXT_USER, 0x800010 + i, 0x800040));
     const perfile_profile_options o = {.size = sizeof o,
-                                       .flags = PERFILE_PROFILE_COMPARE,
+                                       .flags = PF_PROFILE_COMPARE,
                                        .per = {PERFILE_PER_DSO, PERFILE_PER_SYMBOL}};
     perfile_stream *s;
     const perfile_model *model;
@@ -451,15 +452,15 @@ static void captures_are_compared(void **state)
                      PERFILE_OK);
     while (perfile_stream_next_run(s, &first, &n, NULL) == PERFILE_OK)
         assert_int_equal(perfile_profile_put_run(p, first, n, NULL), PERFILE_OK);
-    assert_int_equal(perfile_profile_continue(p, NULL, NULL, NULL), PERFILE_OK);
+    assert_int_equal(pf_profile_continue(p, NULL, NULL, NULL), PERFILE_OK);
     assert_int_equal(perfile_profile_put_run(p, NULL, 0, NULL), PERFILE_E_USAGE);
     perfile_stream_close(s);
     assert_int_equal(put_other(&b, p), PERFILE_OK);
     assert_false(perfile_profile_get_row(p, 0, &now, sizeof now));
     assert_int_equal(perfile_profile_finish(p, NULL), PERFILE_OK);
-    assert_int_equal(perfile_profile_continue(p, NULL, NULL, NULL), PERFILE_E_USAGE);
-    const perfile_tree_options trees = {.size = sizeof trees};
-    assert_int_equal(perfile_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
+    assert_int_equal(pf_profile_continue(p, NULL, NULL, NULL), PERFILE_E_USAGE);
+    const pf_calls_options trees = {0};
+    assert_int_equal(pf_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
     perfile_profile_get_summary(p, &sum, sizeof sum);
     assert_int_equal(sum.rows, 2);
     assert_int_equal(sum.samples, 3);
@@ -468,7 +469,7 @@ static void captures_are_compared(void **state)
     assert_int_equal(sum.before_period, 10);
     for (size_t i = 0; i < 2; i++) {
         assert_true(perfile_profile_get_row(p, i, &now, sizeof now));
-        assert_true(perfile_profile_get_before(p, i, &before, sizeof before));
+        assert_true(pf_profile_get_before(p, i, &before, sizeof before));
         const bool work = strcmp(now.dso, "work") == 0;
         assert_string_equal(now.dso, work ? "work" : "gone.so");
         assert_string_equal(before.symbol, work ? "[work]" : "[gone.so]");
@@ -477,7 +478,7 @@ static void captures_are_compared(void **state)
         assert_int_equal(before.samples, work);
         assert_int_equal(before.total_period, 10);
     }
-    assert_false(perfile_profile_get_before(p, 2, &before, sizeof before));
+    assert_false(pf_profile_get_before(p, 2, &before, sizeof before));
     perfile_profile_close(p);
 }
 
@@ -512,14 +513,14 @@ static void limits_are_kept_by_trees(void **state)
     build_calls(&b);
     const perfile_profile_options o = {.size = sizeof o, .per = {PERFILE_PER_SYMBOL}};
     const uint64_t rows[] = {0, 1, 2};
-    const perfile_tree_options trees = {.size = sizeof trees, .rows = rows, .n_rows = 3};
+    const pf_calls_options trees = {.rows = rows, .n_rows = 3};
     unsigned refused = 0;
     for (uint64_t most = 1;; most += 64) {
         perfile_profile *p;
         perfile_limits limits = {.size = sizeof limits, .profile_bytes = most};
         perfile_status st = profile_of(&b, &o, &limits, &p);
         const bool counted = st == PERFILE_OK;
-        st = counted ? perfile_profile_make_trees(p, &trees, NULL) : st;
+        st = counted ? pf_profile_make_trees(p, &trees, NULL) : st;
         assert_true(st == PERFILE_OK || st == PERFILE_E_LIMIT);
         refused += counted && st != PERFILE_OK;
         perfile_profile_close(p);
@@ -553,7 +554,7 @@ static void counters_are_no_samples(void **state)
     o.flags = 0;
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
     o.per[0] = 0;
-    o.flags = PERFILE_PROFILE_COUNTERS | PERFILE_PROFILE_COMPARE;
+    o.flags = PERFILE_PROFILE_COUNTERS | PF_PROFILE_COMPARE;
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);
 }
 
@@ -576,10 +577,10 @@ static void times_are_added_up(void **state)
         end(&b, start, 5, switches[i].tid, switches[i].time);
     }
     perfile_profile_options o = {
-        .size = sizeof o, .flags = PERFILE_PROFILE_TIMES, .per = {PERFILE_PER_TID}};
+        .size = sizeof o, .flags = PF_PROFILE_TIMES, .per = {PERFILE_PER_TID}};
     perfile_profile *p;
     perfile_profile_row row;
-    perfile_profile_times times;
+    pf_profile_times times;
     perfile_profile_summary sum;
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_OK);
     perfile_profile_get_summary(p, &sum, sizeof sum);
@@ -587,7 +588,7 @@ static void times_are_added_up(void **state)
     assert_int_equal(sum.samples, 3);
     assert_int_equal(sum.period, 29);
     assert_true(perfile_profile_get_row(p, 0, &row, sizeof row));
-    assert_true(perfile_profile_get_times(p, 0, &times, sizeof times));
+    assert_true(pf_profile_get_times(p, 0, &times, sizeof times));
     assert_int_equal(row.tid, 7);
     assert_int_equal(row.pid, PERFILE_NO_PID);
     assert_int_equal(row.period, 24);
@@ -597,13 +598,13 @@ static void times_are_added_up(void **state)
     assert_int_equal(times.preempted, 0);
     assert_null(times.preempted_by);
     assert_true(perfile_profile_get_row(p, 1, &row, sizeof row));
-    assert_true(perfile_profile_get_times(p, 1, &times, sizeof times));
+    assert_true(pf_profile_get_times(p, 1, &times, sizeof times));
     assert_int_equal(row.tid, 8);
     assert_int_equal(row.period, 5);
     assert_int_equal(times.preempted, 1);
-    assert_false(perfile_profile_get_times(p, 2, &times, sizeof times));
-    const perfile_tree_options trees = {.size = sizeof trees};
-    assert_int_equal(perfile_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
+    assert_false(pf_profile_get_times(p, 2, &times, sizeof times));
+    const pf_calls_options trees = {0};
+    assert_int_equal(pf_profile_make_trees(p, &trees, NULL), PERFILE_E_USAGE);
     perfile_profile_close(p);
     o.per[0] = PERFILE_PER_EVENT; /* switches are of no event */
     assert_int_equal(profile_of(&b, &o, NULL, &p), PERFILE_E_USAGE);

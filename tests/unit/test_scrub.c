@@ -5,6 +5,7 @@
 #include "../captures.h"
 #include "../transcript.h"
 #include "perfile/perfile.h"
+#include "archive/command.h"
 
 enum { STALE = 0xa5, STACK = 64 };
 
@@ -384,7 +385,7 @@ static unsigned expect_lossy(perfile_bytes archive, const char *first, const cha
     const char *const words[] = {first, second};
     const unsigned n = (first != NULL) + (unsigned)(second != NULL);
     perfile_archive_capture c;
-    perfile_archive_chunk chunk;
+    pf_archive_chunk chunk;
     perfile_archive *a;
     perfile_source *source;
     unsigned chunks = 0;
@@ -394,9 +395,8 @@ static unsigned expect_lossy(perfile_bytes archive, const char *first, const cha
     assert_int_equal(c.n_lossy, n);
     for (unsigned i = 0; i < n; i++)
         assert_string_equal(c.lossy[i], words[i]);
-    for (uint32_t i = 0; perfile_archive_chunk_at(a, i, &chunk, sizeof chunk, NULL) == PERFILE_OK;
-         i++)
-        chunks += chunk.kind == PERFILE_CHUNK_RECORDS;
+    for (uint32_t i = 0; pf_archive_chunk_at(a, i, &chunk, sizeof chunk, NULL) == PERFILE_OK; i++)
+        chunks += chunk.kind == PF_CHUNK_RECORDS;
     perfile_archive_close(a);
     return chunks;
 }

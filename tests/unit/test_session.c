@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "builder.h"
 #include "core/session.h"
+#include "core/command.h"
 
 enum { /* attr flags */
        EXCLUDE_KERNEL = 1 << 5,
@@ -204,8 +205,8 @@ static void derived_names(void **state)
     SETTLE(s);
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_string_equal(name_of(s, i), cases[i].name);
-    assert_string_equal(perfile_session_pmu_name(s, 8), "msr");
-    assert_null(perfile_session_pmu_name(s, 9));
+    assert_string_equal(pf_session_pmu_name(s, 8), "msr");
+    assert_null(pf_session_pmu_name(s, 9));
     pf_session_free(s);
 }
 
@@ -320,9 +321,9 @@ static void old_event_types(void **state)
     add_attr(s, &trace, NULL);
     SETTLE(s);
     assert_string_equal(name_of(s, 3), "sched:a");
-    assert_int_equal(perfile_session_n_event_types(s), 2);
-    assert_int_equal(perfile_session_event_type(s, 0)->event_id, 300);
-    assert_int_equal(perfile_session_event_type(s, 0)->name.len, 7);
+    assert_int_equal(pf_session_n_event_types(s), 2);
+    assert_int_equal(pf_session_event_type(s, 0)->event_id, 300);
+    assert_int_equal(pf_session_event_type(s, 0)->name.len, 7);
     pf_session_free(s);
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "builder.h"
 #include "core/session.h"
+#include "core/command.h"
 
 static perfile_session *session_of(bool swap)
 {
@@ -197,8 +198,8 @@ static void a_copy_has_instances_and_what_is_damaged(void **state)
         pf_session_free(s);
 
         for (uint64_t id = 40; id < 42; id++) {
-            perfile_instance one;
-            assert_true(perfile_session_instance(copy, id, &one, sizeof one));
+            pf_instance one;
+            assert_true(pf_session_instance(copy, id, &one, sizeof one));
             assert_int_equal(one.cpu, id % 2);
             assert_int_equal(one.tid, 77);
             assert_int_equal(perfile_session_event_by_id(copy, id)->index, id - 40);

@@ -3,6 +3,7 @@
 #include "io/out.h"
 #include "perfile/emit.h"
 #include "testing.h"
+#include "io/command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,9 +79,9 @@ static void appear_together(void **state)
     put_file(sink, "a/b/one", "1");
     put_file(sink, "a/two", "2");
     assert_false(is_there("out"));
-    assert_non_null(perfile_sink_temporary(sink));
+    assert_non_null(pf_sink_temporary(sink));
     assert_int_equal(perfile_sink_finish(sink, &err), PERFILE_OK);
-    assert_null(perfile_sink_temporary(sink));
+    assert_null(pf_sink_temporary(sink));
     perfile_sink_close(sink);
     assert_content("out/a/b/one", "1");
     assert_content("out/a/two", "2");
@@ -123,7 +124,7 @@ static void nothing_without_finish(void **state)
     perfile_sink *sink = open_folder("none");
     put_file(sink, "a/one", "1");
     char temporary[160];
-    snprintf(temporary, sizeof temporary, "%s", perfile_sink_temporary(sink));
+    snprintf(temporary, sizeof temporary, "%s", pf_sink_temporary(sink));
     assert_int_equal(access(temporary, F_OK), 0);
     perfile_sink_close(sink);
     assert_false(is_there("none"));
@@ -169,12 +170,11 @@ static void forms(void **state)
 {
     size_t n = 0;
     (void)state;
-    for (size_t i = 0; perfile_export_format(i); i++) {
-        const bool is_parquet = strcmp(perfile_export_format(i), "parquet") == 0;
-        assert_int_equal(perfile_export_format_is_folder(i), is_parquet);
-        n++;
+    perfile_format format;
+    for (; perfile_format_at(true, n, &format, sizeof format); n++) {
+        const bool is_parquet = strcmp(format.name, "parquet") == 0;
+        assert_int_equal(format.folder, is_parquet);
     }
-    assert_false(perfile_export_format_is_folder(n));
 }
 
 int main(void)

@@ -21,6 +21,7 @@
 #include "base/options.h"
 #include "io/source.h"
 #include "random.h"
+#include "io/command.h"
 
 #define N 3000000u
 
@@ -114,7 +115,7 @@ static void files(void **state)
             perfile_source_options o = {.size = sizeof o, .flags = flags};
             perfile_source *s;
             assert_int_equal(perfile_source_path("file", &o, &s, NULL), PERFILE_OK);
-            assert_string_equal(perfile_source_name(s), "file");
+            assert_string_equal(pf_source_name(s), "file");
             assert_int_equal(s->size, sizes[i]);
             assert_true(s->stable == (!flags || !sizes[i]));
             read_all(s, sizes[i]);
@@ -533,7 +534,7 @@ static void spool(void **state)
         perfile_bytes run;
         assert_int_equal(pf_source_run(s, 0, 104, &run, NULL), PERFILE_OK); /* a peek is allowed */
         assert_int_equal(spool_in_place(&s, NULL), PERFILE_OK);
-        assert_string_equal(perfile_source_name(s), "pipe");
+        assert_string_equal(pf_source_name(s), "pipe");
         assert_int_equal(s->size, N);
         assert_true(s->stable == !flags);
         read_all(s, N);
@@ -606,7 +607,7 @@ static void directories(void **state)
     pf_free(list);
 
     assert_int_equal(pf_source_entry(s, "data.2", &e, NULL), PERFILE_OK);
-    assert_string_equal(perfile_source_name(e), "dir/data.2");
+    assert_string_equal(pf_source_name(e), "dir/data.2");
     read_all(e, 400);
     assert_int_equal(pf_source_list(e, "", &list, &n, &err), PERFILE_E_USAGE);
     perfile_source_close(e);
@@ -642,8 +643,8 @@ static void several_files(void **state)
     perfile_error err;
     char **list;
     size_t n;
-    assert_int_equal(perfile_source_files(paths, 3, NULL, &s, NULL), PERFILE_OK);
-    assert_true(pf_source_has_entries(s) && perfile_source_is_directory(s));
+    assert_int_equal(pf_source_files(paths, 3, NULL, &s, NULL), PERFILE_OK);
+    assert_true(pf_source_has_entries(s) && pf_source_is_directory(s));
     assert_int_equal(pf_source_again(s, &again, NULL), PERFILE_OK);
     perfile_source_close(s);
     assert_int_equal(pf_source_list(again, "", &list, &n, NULL), PERFILE_OK);
@@ -651,17 +652,17 @@ static void several_files(void **state)
     for (size_t i = 0; i < n; i++) {
         assert_string_equal(list[i], names[i]);
         assert_int_equal(pf_source_entry(again, names[i], &e, NULL), PERFILE_OK);
-        assert_string_equal(perfile_source_name(e), paths[i]);
+        assert_string_equal(pf_source_name(e), paths[i]);
         read_all(e, 10 * (i + 1));
         perfile_source_close(e);
     }
     pf_free(list);
     assert_int_equal(pf_source_entry(again, "four", &e, &err), PERFILE_E_IO);
     perfile_source_close(again);
-    assert_int_equal(perfile_source_files(paths, 0, NULL, &s, &err), PERFILE_E_USAGE);
-    assert_int_equal(perfile_source_files(same, 2, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_source_files(paths, 0, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_source_files(same, 2, NULL, &s, &err), PERFILE_E_USAGE);
     assert_string_equal(err.message, "two of the files are called 'two'");
-    assert_int_equal(perfile_source_files(in, 2, NULL, &s, &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_source_files(in, 2, NULL, &s, &err), PERFILE_E_USAGE);
 }
 
 static void wrong_use_is_told(void **state)

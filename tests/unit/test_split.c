@@ -8,6 +8,7 @@
 #include "../splitting.h"
 #include "base/alloc.h"
 #include "filter/split.h"
+#include "filter/command.h"
 
 enum { N = 48 }; /* samples of a capture: times 5000, 5010 …, processors 0 and 1, process 100 */
 
@@ -250,7 +251,7 @@ static void what_is_asked_in_a_wrong_way(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         perfile_error err = {0};
-        assert_int_equal(perfile_split_check(&wrong[i], &err), PERFILE_E_USAGE);
+        assert_int_equal(pf_split_check(&wrong[i], &err), PERFILE_E_USAGE);
         assert_true(err.message[0] != '\0');
     }
 }

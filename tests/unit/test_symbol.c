@@ -20,6 +20,7 @@
 #include "symbol/helper.h"
 #include "symbol/elf.h"
 #include "symbol/state.h"
+#include "symbol/command.h"
 
 static const uint8_t id_a[20] = {0xaa, 1, 2, 3, [19] = 9}, id_b[20] = {0xbb, 1, 2, 3, [19] = 9};
 
@@ -287,11 +288,10 @@ static void demangling(void **state)
     pf_helper_init(&h, NULL);
     if (!pf_can_demangle()) {
         assert_null(pf_demangle_one(&h, "_ZN1a1bEv"));
-        assert_int_equal(perfile_symbols_built_in() & PERFILE_SYMBOLS_DEMANGLE, 0);
+        assert_int_equal(pf_symbols_built_in() & PF_SYMBOLS_DEMANGLE, 0);
         return;
     }
-    assert_int_equal(perfile_symbols_built_in() & PERFILE_SYMBOLS_DEMANGLE,
-                     PERFILE_SYMBOLS_DEMANGLE);
+    assert_int_equal(pf_symbols_built_in() & PF_SYMBOLS_DEMANGLE, PF_SYMBOLS_DEMANGLE);
     static const char *const names[][2] = {
         {"_ZN5outer3BoxIiE4spinEi", "outer::Box<int>::spin"},
         {"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
@@ -638,7 +638,7 @@ static void captured(void **state)
     assert_true(s.verified);
     s = ask(&a, &m, 0x7f0000000200);
     assert_string_equal(s.name, pf_can_demangle() ? "a::b" : "_ZN1a1bEv");
-    assert_int_equal(perfile_symbols_too_costly(a.symbols), 0);
+    assert_int_equal(pf_symbols_too_costly(a.symbols), 0);
     assert_string_equal(s.mangled, "_ZN1a1bEv");
     assert_int_equal(ask(&a, &m, 0x7f0000000110).reason, PERFILE_SYMBOL_NO_SYMBOL_HERE);
     m = mapping("/data/code.dex", NULL); /* symbols by offset in the file */

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "perfile/perfile.h"
+#include "arrow/command.h"
 
 /* Every column is described, and has a place in its table. */
 static void check_column(size_t table, size_t position, const perfile_column *c)
@@ -43,7 +44,7 @@ static void every_table(void **state)
     assert_false(perfile_table_column(n, 0, &c, sizeof c));
     assert_false(perfile_table_column(0, SIZE_MAX, &c, sizeof c));
     assert_null(perfile_column_type_name(UINT32_MAX));
-    assert_true(perfile_tables_version() > 0);
+    assert_true(pf_tables_version() > 0);
 }
 
 /* A caller of an older header gives less room: nothing behind it is touched. */

@@ -3,6 +3,8 @@
 #include "testing.h"
 
 #include "targeting.h"
+#include "core/command.h"
+#include "transform/command.h"
 
 static void mapping(builder *b, uint16_t misc, uint8_t id, const char *name)
 {
@@ -131,7 +133,7 @@ static void texts_are_filled_up(void **state)
         }
         const perfile_record *r = nth(&out, PERFILE_RECORD_HEADER_EVENT_TYPE, 0);
         assert_int_equal(perfile_record_size(r), versions[v].whole ? EVENT_TYPE : 22);
-        assert_int_equal(perfile_session_event_type(perfile_stream_session(out.s), 0)->name.len, 6);
+        assert_int_equal(pf_session_event_type(perfile_stream_session(out.s), 0)->name.len, 6);
         if (versions[v].whole) {
             assert_int_equal(perfile_record_size(nth(&out, PERFILE_RECORD_CPU_MAP, 0)), 16);
             assert_int_equal(out.sum.changed, odd + 2);
@@ -459,7 +461,7 @@ static void every_version_knows_whose(void **state)
                                    PERFILE_SAMPLE_PERIOD};
     (void)state;
     FOR_BOTH_ORDERS(b)
-    for (size_t v = 0; perfile_target_version_at(v); v++) {
+    for (size_t v = 0; pf_target_version_at(v); v++) {
         BUILDER b = {.swap = b_swap};
         result out;
         build_bytes(&b, b.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
@@ -498,7 +500,7 @@ static void every_version_knows_whose(void **state)
             build_u64(&b, 70 + i % 2);
             build_end(&b, start);
         }
-        run(&out, &b, perfile_target_version_at(v));
+        run(&out, &b, pf_target_version_at(v));
         assert_int_equal(out.n, 10);
         for (unsigned i = 0; i < 8; i++) {
             const perfile_record *r = out.records[2 + i];
@@ -599,9 +601,9 @@ static void usage(void **state)
     perfile_target_get_summary(s, &sum, sizeof sum);
     assert_true(sum.losses == 0);
     perfile_stream_close(s);
-    assert_int_equal(perfile_target_attr_size("perf-6.1"), 128);
-    assert_int_equal(perfile_target_attr_size("9"), 0);
-    assert_string_equal(perfile_target_version_at(0), "3.8");
+    assert_int_equal(pf_target_attr_size("perf-6.1"), 128);
+    assert_int_equal(pf_target_attr_size("9"), 0);
+    assert_string_equal(pf_target_version_at(0), "3.8");
 }
 
 /* Each allocation refused once: an error, nothing leaked, and without one all is well. */

@@ -5,6 +5,7 @@
 #include "instances.h"
 #include "schema/rows.h"
 #include "targeting.h"
+#include "core/command.h"
 
 #define FLAG(name) (UINT64_C(1) << PERFILE_ATTR_BIT_##name)
 
@@ -47,15 +48,15 @@ static void all_types(builder *b, const build_attr_plan *plan)
 
 static bool parts_of(const perfile_record *r, perfile_bytes *body, perfile_bytes *trailer)
 {
-    return pf_record_split(r, perfile_record_layout(r, NULL), false, body, trailer);
+    return pf_record_split(r, pf_record_layout(r, NULL), false, body, trailer);
 }
 
 /* The words of the trailer but for those of the dropped fields, and nothing else. */
 static void check_trailer(const perfile_record *old, perfile_bytes had, const perfile_record *new,
                           perfile_bytes has, uint64_t drop)
 {
-    const perfile_layout *from = perfile_record_layout(old, NULL);
-    const perfile_layout *to = perfile_record_layout(new, NULL);
+    const perfile_layout *from = pf_record_layout(old, NULL);
+    const perfile_layout *to = pf_record_layout(new, NULL);
     unsigned words = 0;
     for (unsigned bit = 0; bit < sizeof to->trailer_slot; bit++) {
         if (from->trailer_slot[bit] < 1)

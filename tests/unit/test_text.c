@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "perfile/perfile.h"
+#include "base/command.h"
 
 static const char *shown(const char *text, size_t n)
 {
@@ -79,21 +80,21 @@ static void near_words_are_suggested(void **state)
     static const char *const words[] = {"info", "list", "stats", "dump", "split", "sort"};
     const size_t n = sizeof words / sizeof words[0];
     char out[64];
-    assert_int_equal(perfile_suggest("stat", words, n, out, sizeof out), 2);
+    assert_int_equal(pf_suggest("stat", words, n, out, sizeof out), 2);
     assert_string_equal(out, "stats or sort");
-    assert_int_equal(perfile_suggest("SPILT", words, n, out, sizeof out) > 0, 1);
+    assert_int_equal(pf_suggest("SPILT", words, n, out, sizeof out) > 0, 1);
     assert_memory_equal(out, "split", 5);
-    assert_int_equal(perfile_suggest("frobnicate", words, n, out, sizeof out), 0);
+    assert_int_equal(pf_suggest("frobnicate", words, n, out, sizeof out), 0);
     assert_string_equal(out, "");
-    assert_int_equal(perfile_suggest("", words, n, out, sizeof out), 0);
-    assert_int_equal(perfile_suggest("stat", words, n, NULL, 0), 2);
+    assert_int_equal(pf_suggest("", words, n, out, sizeof out), 0);
+    assert_int_equal(pf_suggest("stat", words, n, NULL, 0), 2);
 }
 
 static void assert_is_utf8(const char *text)
 {
     const size_t n = strlen(text);
     for (size_t i = 0, k; i < n; i += k) {
-        k = perfile_utf8_char((const uint8_t *)text + i, n - i, NULL);
+        k = pf_utf8_char((const uint8_t *)text + i, n - i, NULL);
         assert_true(k);
     }
 }

@@ -8,6 +8,7 @@
 #include "trace/format.h"
 #include "trace/print.h"
 #include "trace/printk.h"
+#include "trace/command.h"
 
 /* The fields that the tests of printing use, and a payload that has them. */
 static const char fields[] = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -381,13 +382,13 @@ static void of_a_capture(void **state)
     assert_int_equal(perfile_open(source, NULL, &stream, NULL), PERFILE_OK);
     const perfile_session *session = perfile_stream_session(stream);
     assert_int_equal(perfile_tracepoints_open(session, &all, NULL), PERFILE_OK);
-    assert_int_equal(perfile_tracepoint_find(all, 12345678, &t, NULL), PERFILE_END);
+    assert_int_equal(pf_tracepoint_find(all, 12345678, &t, NULL), PERFILE_END);
     while (perfile_stream_next(stream, &r, NULL) == PERFILE_OK) {
         if (perfile_tracepoint_of(all, r, &t, &payload, NULL) != PERFILE_OK)
             continue;
         assert_int_equal(r->type, PERFILE_RECORD_SAMPLE);
         assert_string_equal(t->system, "sched");
-        assert_int_equal(perfile_tracepoint_find(all, t->id, &same, NULL), PERFILE_OK);
+        assert_int_equal(pf_tracepoint_find(all, t->id, &same, NULL), PERFILE_OK);
         assert_ptr_equal(t, same);
         assert_int_equal(perfile_tracepoint_walk(all, r, &visitor, &n_fields, NULL), PERFILE_OK);
         assert_true(perfile_tracepoint_print(t, payload, NULL, NULL, text, sizeof text) > 0);

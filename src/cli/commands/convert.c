@@ -16,6 +16,10 @@
 #include "perfile/check.h"
 #include "perfile/convert.h"
 #include "perfile/damage.h"
+#include "archive/command.h"
+#include "io/command.h"
+#include "lib/command.h"
+#include "transform/command.h"
 
 typedef struct archive_output {
     const cli_writing *w;
@@ -46,7 +50,7 @@ static void json_note(const perfile_note *n)
     char text[CLI_MEMBERS_TEXT];
     cli_json_object(NULL);
     cli_json_string("kind", perfile_note_name(n->kind));
-    cli_json_bool("loss", perfile_note_is_loss(n->kind));
+    cli_json_bool("loss", pf_note_is_loss(n->kind));
     if (n->number != UINT32_MAX)
         cli_json_number(feature ? "feature" : "type_number", n->number);
     if (n->damage)
@@ -206,10 +210,10 @@ static uint32_t captures_in(const char *path, const perfile_limits *limits)
 {
     const cli_file file = cli_file_of(path);
     perfile_archive *a;
-    perfile_archive_summary sum = {0};
+    pf_archive_summary sum = {0};
     if (cli_archive_open(&file, limits, false, &a, NULL) != PERFILE_OK)
         return 0;
-    perfile_archive_get_summary(a, &sum, sizeof sum);
+    pf_archive_get_summary(a, &sum, sizeof sum);
     perfile_archive_close(a);
     return sum.captures;
 }
@@ -240,7 +244,7 @@ static int check_target(const char *path, const char *version, uint32_t before,
 
 typedef struct packing {
     const archive_output *o;
-    perfile_archive_writer *writer;
+    pf_archive_writer *writer;
     cli_conversion report; /* for the current input */
 } packing;
 
@@ -264,7 +268,7 @@ static int copy_chunks(packing *p, const cli_file *file, perfile_archive *from)
 {
     perfile_error err;
     cli_conversion_begin(&p->report);
-    const perfile_status st = perfile_archive_writer_copy(p->writer, from, file->capture, &err);
+    const perfile_status st = pf_archive_writer_copy(p->writer, from, file->capture, &err);
     p->report.copied_chunks = st == PERFILE_OK;
     cli_conversion_end(&p->report, st == PERFILE_OK ? NULL : &err);
     if (st != PERFILE_OK)
@@ -283,13 +287,13 @@ static perfile_status open_capture(packing *p, const cli_file *file, perfile_sou
     perfile_status st = cli_source_sequential(file, w->limits, source, err);
     if (st != PERFILE_OK)
         return st;
-    st = perfile_archive_source(source, err);
+    st = pf_archive_source(source, err);
     how.size = sizeof how;
     cli_archive_name(file, name, &how);
     how.flags |=
-        w->keeps_directory && perfile_source_is_directory(*source) ? PERFILE_ARCHIVE_DIRECTORY : 0;
+        w->keeps_directory && pf_source_is_directory(*source) ? PERFILE_ARCHIVE_DIRECTORY : 0;
     if (st == PERFILE_OK)
-        st = perfile_archive_writer_capture(p->writer, &how, sink, err);
+        st = pf_archive_writer_capture(p->writer, &how, sink, err);
     if (st != PERFILE_OK)
         perfile_source_close(*source);
     return st;
@@ -352,7 +356,7 @@ static int open_writer(packing *p, bool appends, perfile_sink *below)
         return CLI_FAILED;
     }
     if (st == PERFILE_OK)
-        st = perfile_archive_writer_new(below, after, &how, &p->writer, &err);
+        st = pf_archive_writer_new(below, after, &how, &p->writer, &err);
     perfile_archive_close(after);
     if (st == PERFILE_OK)
         return CLI_DONE;
@@ -388,11 +392,11 @@ static int convert_to_archive(const archive_output *o)
         return status;
     for (size_t i = 0; i < o->inputs.n && status != CLI_FAILED; i++)
         status = cli_worse(status, add(&p, &o->inputs.at[i]));
-    if (status != CLI_FAILED && perfile_archive_writer_finish(p.writer, &err) != PERFILE_OK)
+    if (status != CLI_FAILED && pf_archive_writer_finish(p.writer, &err) != PERFILE_OK)
         status = fail(o->w->out, &err);
     cli_signals_temporary(NULL);
     cli_signals_appended(NULL, 0);
-    perfile_archive_writer_close(p.writer);
+    pf_archive_writer_close(p.writer);
     return status;
 }
 
@@ -448,7 +452,7 @@ static const char *target_word(size_t i)
 {
     enum { MOST = 64, BYTES = 24 };
     static char names[MOST][BYTES]; /* words of options must stay valid, see cli_word */
-    const char *version = i < MOST ? perfile_target_version_at(i) : NULL;
+    const char *version = i < MOST ? pf_target_version_at(i) : NULL;
     if (!version)
         return NULL;
     snprintf(names[i], BYTES, "perf-%s", version);
@@ -460,7 +464,7 @@ static int read_target(const char *word, settings *set)
 {
     size_t which;
     set->how.target = word;
-    if (perfile_target_attr_size(word))
+    if (pf_target_attr_size(word))
         return CLI_CONTINUE;
     return cli_choose("convert", "--target", word, target_word, &which);
 }
@@ -601,8 +605,7 @@ static int read_option(int option, settings *set)
  * directories. */
 static bool target_has_directories(const settings *set)
 {
-    return !set->how.target ||
-           perfile_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
+    return !set->how.target || pf_target_has_feature(set->how.target, PERFILE_FEATURE_DIR_FORMAT);
 }
 
 /* Returns what to do about damage.  The default is to fail, because convert promises the same

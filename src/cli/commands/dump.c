@@ -15,6 +15,9 @@
 #include "cli/output.h"
 #include "perfile/emit.h"
 #include "perfile/field.h"
+#include "emit/command.h"
+#include "io/command.h"
+#include "lib/command.h"
 
 /* `dump --at OFFSET` shows the record that contains a byte.  If the byte is in no record, this code
  * reports where it is: the container has a list of extents with the header, attrs, ids, features,
@@ -150,9 +153,9 @@ static void flush_live_output(void *user)
     live_output *l = user;
     if (!l->emitter || l->status != PERFILE_OK)
         return;
-    l->status = perfile_emitter_flush(l->emitter, &l->error);
+    l->status = pf_emitter_flush(l->emitter, &l->error);
     if (l->status == PERFILE_OK)
-        l->status = perfile_sink_flush(l->sink, &l->error);
+        l->status = pf_sink_flush(l->sink, &l->error);
 }
 
 /* Calls cli_next_items(); in it, flush_live_output() may flush the emitter. */
@@ -287,8 +290,8 @@ static int dump_open(cli_input *in, const settings *set, live_output *l, bool *c
     if (st == PERFILE_OK)
         st = emit(in, e, set, l, &found, &err);
     /* The counts of the emitter and the stream are needed after both are closed. */
-    int outcome = st == PERFILE_OK ? perfile_emitter_outcome(e) : 0;
-    uint64_t errors = st == PERFILE_OK ? perfile_emitter_errors(e) : 0;
+    int outcome = st == PERFILE_OK ? pf_emitter_outcome(e) : 0;
+    uint64_t errors = st == PERFILE_OK ? pf_emitter_errors(e) : 0;
     perfile_emitter_close(e);
 
     perfile_stream_summary sum = {0};
@@ -331,8 +334,7 @@ static int dump_of(cli_file *file, const settings *set, perfile_sink *sink, bool
     perfile_error err = {0};
     if (!has_schema(set) || !open_error.damage) {
         *complete = false;
-    } else if (perfile_emit_failure(set->format, sink, open_error.damage, open_error.offset, &err) <
-               0) {
+    } else if (pf_emit_failure(set->format, sink, open_error.damage, open_error.offset, &err) < 0) {
         *complete = false;
         return emit_failed(in.name, &err);
     }
@@ -351,7 +353,7 @@ static int dump_all(const cli_inputs *in, settings *set)
     perfile_error err = {0};
     if (cli_output_open(&o, &sink) != CLI_DONE)
         return CLI_FAILED;
-    bool file = perfile_sink_temporary(sink) != NULL; /* not a pipe or standard output */
+    bool file = pf_sink_temporary(sink) != NULL; /* not a pipe or standard output */
     int status = CLI_DONE;
     bool complete = true;
     for (size_t i = 0; i < in->n; i++) {
@@ -462,7 +464,7 @@ static int complete_settings(settings *set)
     /* Rows of other records would be mostly empty, so they are only shown if --type asks for
      * them. */
     set->samples = !cli_selects_by(&set->select, PERFILE_FILTER_BY_TYPE);
-    if (perfile_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
+    if (pf_emit_fields_check(set->fields, &set->how.model, &err) != PERFILE_OK)
         return cli_usage("dump", "--fields: %s", err.message);
     return CLI_CONTINUE;
 }

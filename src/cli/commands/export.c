@@ -274,11 +274,13 @@ static int format_option(settings *set)
 {
     size_t which;
     int status = cli_choose("export", "--to", optarg, perfile_export_format, &which);
-    if (status == CLI_CONTINUE)
-        set->format = perfile_export_format(which);
-    set->binary = status == CLI_CONTINUE && perfile_export_format_is_binary(which);
-    set->directory = status == CLI_CONTINUE && perfile_export_format_is_directory(which);
-    set->folder = status == CLI_CONTINUE && perfile_export_format_is_folder(which);
+    perfile_format format;
+    if (status != CLI_CONTINUE || !perfile_format_at(true, which, &format, sizeof format))
+        return status;
+    set->format = format.name;
+    set->binary = format.binary;
+    set->directory = format.directory;
+    set->folder = format.folder;
     return status;
 }
 

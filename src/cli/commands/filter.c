@@ -11,6 +11,7 @@
 #include "cli/print.h"
 #include "perfile/field.h"
 #include "perfile/filter.h"
+#include "schema/command.h"
 
 typedef struct report {
     const char *name; /* name of the input, for messages */
@@ -101,7 +102,7 @@ static const char *field_word(size_t i)
 {
     enum { MOST = 64, BYTES = 32 };
     static char names[MOST][BYTES];
-    const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
+    const perfile_vocabulary *known = pf_vocabulary_find("sample_type");
     for (uint32_t at = 0; at < known->n && at < MOST; at++) {
         if (UINT64_C(1) << known->bits[at].shift & id_fields || i-- > 0)
             continue;
@@ -116,7 +117,7 @@ static const char *field_word(size_t i)
 /* Reads the value of --drop-field, "callchain,raw": names of bits of sample_type in any case. */
 static int read_fields(const char *list, settings *set)
 {
-    const perfile_vocabulary *known = perfile_vocabulary_find("sample_type");
+    const perfile_vocabulary *known = pf_vocabulary_find("sample_type");
     for (const char *p = list, *end;; p = end + 1) { /* one name up to each comma */
         uint64_t bit = 0;
         end = p + strcspn(p, ",");

@@ -19,6 +19,7 @@
 #include "perfile/damage.h"
 #include "perfile/merge_captures.h"
 #include "perfile/text.h"
+#include "sort/command.h"
 
 /* A note that is stored until the report is printed. */
 typedef struct merge_note {
@@ -111,12 +112,12 @@ static void on_note(void *run, uint32_t input, const perfile_note *note)
 static const char *kind_name(const merge_note *note)
 {
     return note->kind < PERFILE_N_MERGE_NOTES
-               ? perfile_merge_note_name(note->kind)
+               ? pf_merge_note_name(note->kind)
                : perfile_note_name(note->kind - PERFILE_N_MERGE_NOTES);
 }
 
 /* Prints an input: its records, host, boot, and how its clock was aligned. */
-static void json_input(const report *x, size_t i, const perfile_merge_input_summary *in)
+static void json_input(const report *x, size_t i, const pf_merge_input_summary *in)
 {
     char offset[24]; /* a string, because it may exceed 2^53; signed, unlike cli_json_decimal() */
     snprintf(offset, sizeof offset, "%" PRId64, in->offset);
@@ -126,7 +127,7 @@ static void json_input(const report *x, size_t i, const perfile_merge_input_summ
     cli_json_number("samples", in->samples);
     cli_json_number("host", in->host);
     cli_json_number("boot", in->boot);
-    cli_json_string("clock", perfile_merge_clock_name(in->clock));
+    cli_json_string("clock", pf_merge_clock_name(in->clock));
     cli_json_string("offset_ns", offset);
     cli_json_number("part_of", in->part_of);
     cli_json_number("damages", x->summaries[i].damages);
@@ -137,10 +138,10 @@ static void json_input(const report *x, size_t i, const perfile_merge_input_summ
 /* Prints the new id in the output for each id of each input. */
 static void json_ids(const perfile_stream *stream, size_t n)
 {
-    perfile_merge_id_pair id;
+    pf_merge_id_pair id;
     cli_json_array("ids");
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; perfile_merge_get_id(stream, i, k, &id, sizeof id); k++) {
+        for (size_t k = 0; pf_merge_get_id(stream, i, k, &id, sizeof id); k++) {
             cli_json_object(NULL);
             cli_json_number("input", i);
             cli_json_decimal("id", id.id);
@@ -162,7 +163,7 @@ static void json_pids(const perfile_stream *stream, size_t n)
     cli_json_array("pids");
     for (size_t i = 0; i < n; i++) {
         /* UINT32_MAX starts before pid 0.  Each call returns the next number that was changed. */
-        for (pid = UINT32_MAX; perfile_merge_get_pid(stream, i, pid, &pid, &new_pid);) {
+        for (pid = UINT32_MAX; pf_merge_get_pid(stream, i, pid, &pid, &new_pid);) {
             cli_json_object(NULL);
             cli_json_number("input", i);
             cli_json_number("pid", pid);
@@ -180,8 +181,8 @@ static void on_inputs(void *run, const perfile_stream *stream)
     if (x->json)
         cli_json_array("inputs");
     for (size_t i = 0; i < x->n; i++) {
-        perfile_merge_input_summary in;
-        perfile_merge_get_input_summary(stream, i, &in, sizeof in);
+        pf_merge_input_summary in;
+        pf_merge_get_input_summary(stream, i, &in, sizeof in);
         if (i && in.clock < 32)
             x->clocks |= UINT32_C(1) << in.clock;
         if (x->json)
@@ -270,7 +271,7 @@ static void clock_words(const report *x, char *out, size_t size)
         if (!(x->clocks >> k & 1) || used >= size)
             continue;
         int n = snprintf(out + used, size - used, "%s%s",
-                         used ? ", " : "; clocks: ", perfile_merge_clock_name(k));
+                         used ? ", " : "; clocks: ", pf_merge_clock_name(k));
         used += n > 0 ? (size_t)n : 0;
     }
 }

@@ -13,6 +13,8 @@
 #include "perfile/merge.h"
 #include "perfile/sort.h"
 #include "perfile/split.h"
+#include "filter/command.h"
+#include "lib/command.h"
 
 static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfile_stream **s,
                                   perfile_error *err)
@@ -34,7 +36,7 @@ static perfile_status open_sorted(const cli_per_cpu *x, const char *path, perfil
     return st;
 }
 
-/* The callback for perfile_split_stream(): opens the stream that is split, once for each pass. */
+/* The callback for pf_split_stream(): opens the stream that is split, once for each pass. */
 static perfile_status open_all(void *user, perfile_stream **stream, perfile_error *err)
 {
     const cli_per_cpu *x = user;
@@ -135,11 +137,11 @@ static int write_files(cli_per_cpu *x)
                                                    .temporary = cli_signals_on_temporary,
                                                    .progress = cli_writing_progress,
                                                    .user = x};
-    if (perfile_split_check(&how, &err) != PERFILE_OK)
+    if (pf_split_check(&how, &err) != PERFILE_OK)
         return cli_usage_error(x->command, &err);
     cli_writing_begin(x->in[0].name);
     cli_signals_hold(true); /* until cli_signals_on_temporary() registers the folder */
-    perfile_status st = perfile_split_stream(open_all, x, &how, &writing, &sum, sizeof sum, &err);
+    perfile_status st = pf_split_stream(open_all, x, &how, &writing, &sum, sizeof sum, &err);
     cli_signals_file(NULL);
     cli_signals_temporary(NULL);
     cli_signals_hold(false);

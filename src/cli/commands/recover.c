@@ -16,6 +16,8 @@
 #include "cli/print.h"
 #include "perfile/check.h"
 #include "perfile/recover.h"
+#include "archive/command.h"
+#include "io/command.h"
 
 typedef struct rescue_report {
     const char *name; /* name of the input, for messages */
@@ -138,7 +140,7 @@ static int repair_archive(repair *x, perfile_archive *a)
     cli_writing_begin(x->name);
     if (x->json)
         json_repair_begin(x);
-    perfile_status st = perfile_archive_repair(a, sink, on_lost, x, &x->sum, sizeof x->sum, &err);
+    perfile_status st = pf_archive_repair(a, sink, on_lost, x, &x->sum, sizeof x->sum, &err);
     if (x->json)
         json_repair_end(x, st == PERFILE_OK ? NULL : &err);
     if (!x->json || st != PERFILE_OK)
@@ -645,7 +647,7 @@ static int list_own_files(const settings *set, const char *in, own_file **files,
     }
     for (const struct dirent *e; status != CLI_FAILED && (e = readdir(dir));) {
         char path[PATH_MAX];
-        if (!perfile_is_record_file(e->d_name))
+        if (!pf_is_record_file(e->d_name))
             continue;
         const int len = snprintf(path, sizeof path, "%s/%s", in, e->d_name);
         if (len > 0 && (size_t)len < sizeof path)

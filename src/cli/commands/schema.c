@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "perfile/table.h"
+#include "arrow/command.h"
 
 /* The lines of format/views.sql and views_clickhouse.sql, made by cmake/views.cmake, and NULL after
  * the last one. */
@@ -210,7 +211,7 @@ static void print_tables(const settings *set, int argc, char **argv)
 {
     if (set->format == FORMAT_JSON) {
         cli_json_object(NULL);
-        cli_json_number("schema_version", perfile_tables_version());
+        cli_json_number("schema_version", pf_tables_version());
         cli_json_array("tables");
     }
     for (size_t i = 0; optind == argc && table_word(i); i++)

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "perfile/archive.h"
 #include "perfile/emit.h"
+#include "io/command.h"
 
 enum {
     OPTION_NS = CLI_OPTION_OWN,
@@ -342,7 +343,7 @@ static int script_all(const cli_inputs *in, settings *set)
     if (o.status == PERFILE_OK && o.emitter)
         o.status = perfile_emitter_finish(o.emitter, &o.error);
     const bool keeps = status == CLI_DONE || status == CLI_DAMAGED;
-    if (o.status == PERFILE_OK && (keeps || !perfile_sink_temporary(o.sink)))
+    if (o.status == PERFILE_OK && (keeps || !pf_sink_temporary(o.sink)))
         o.status = perfile_sink_finish(o.sink, &o.error);
     if (o.status != PERFILE_OK)
         status = cli_worse(status, failed(&o, set));

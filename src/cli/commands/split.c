@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/print.h"
 #include "perfile/split.h"
+#include "filter/command.h"
 
 /* A part that was written.  `name` and `key` are copies of those in `part`. */
 typedef struct written_part {
@@ -273,7 +274,7 @@ static int check_settings(settings *set)
     if (set->w.directory)
         return cli_usage("split", "--to takes perf.data, pipe or archive, not 'dir'");
     set->how.pattern = set->w.out;
-    if (perfile_split_check(&set->how, &err) != PERFILE_OK)
+    if (pf_split_check(&set->how, &err) != PERFILE_OK)
         return cli_usage_error("split", &err);
     return CLI_CONTINUE;
 }

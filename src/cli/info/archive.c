@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/print.h"
+#include "archive/command.h"
 
 /* Columns of the same field and encoding. */
 typedef struct row {
@@ -41,7 +42,7 @@ static size_t hash_of(bool trailer, uint32_t type, uint8_t width, const char *fi
     return (size_t)(h ^ h >> 29);
 }
 
-static bool is_row_of(const row *r, const perfile_archive_column *c)
+static bool is_row_of(const row *r, const pf_archive_column *c)
 {
     return r->trailer == c->trailer && (c->trailer || r->type == c->type) && r->width == c->width &&
            strcmp(r->field, c->field) == 0 && strcmp(r->encoding, c->encoding) == 0;
@@ -75,7 +76,7 @@ static bool grow(rows *all)
 }
 
 /* Returns the row of a column, which is added if there is none; NULL when out of memory. */
-static row *row_of(rows *all, const perfile_archive_column *c)
+static row *row_of(rows *all, const pf_archive_column *c)
 {
     if (!grow(all))
         return NULL;
@@ -127,7 +128,7 @@ static void open_capture(capture *x, uint32_t number)
     x->stream = NULL;
     x->number = number;
     if (x->opened++ >= MOST_OPENED ||
-        perfile_archive_capture_source(x->archive, number, &source, NULL) != PERFILE_OK)
+        pf_archive_capture_source(x->archive, number, &source, NULL) != PERFILE_OK)
         return;
     if (perfile_open(source, &options, &x->stream, NULL) != PERFILE_OK) {
         perfile_source_close(source);
@@ -145,9 +146,9 @@ static perfile_status add_chunk(const capture *x, uint32_t position, rows *all, 
                                 perfile_error *err)
 {
     const perfile_session *s = x->stream ? perfile_stream_session(x->stream) : NULL;
-    const perfile_archive_column *columns;
+    const pf_archive_column *columns;
     uint32_t n = 0;
-    const perfile_status st = perfile_archive_columns(x->archive, position, s, &columns, &n, err);
+    const perfile_status st = pf_archive_columns(x->archive, position, s, &columns, &n, err);
     *damaged |= st == PERFILE_E_CORRUPT;
     for (uint32_t k = 0; k < n && st == PERFILE_OK; k++) {
         row *r = row_of(all, &columns[k]);
@@ -163,11 +164,11 @@ static perfile_status add_chunk(const capture *x, uint32_t position, rows *all, 
 /* Adds the columns of all chunks.  Damaged chunks are skipped. */
 static perfile_status add_chunks(capture *x, rows *all, bool *damaged, perfile_error *err)
 {
-    perfile_archive_chunk c;
+    pf_archive_chunk c;
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; st == PERFILE_OK; i++) {
-        st = perfile_archive_chunk_at(x->archive, i, &c, sizeof c, err);
-        if (st != PERFILE_OK || c.kind != PERFILE_CHUNK_RECORDS)
+        st = pf_archive_chunk_at(x->archive, i, &c, sizeof c, err);
+        if (st != PERFILE_OK || c.kind != PF_CHUNK_RECORDS)
             continue;
         if (c.capture != x->number)
             open_capture(x, c.capture);
@@ -297,11 +298,11 @@ static void cell_ratio(cli_table *t, uint64_t bytes, uint64_t decoded)
         cli_cell(t, "-");
 }
 
-static void add_row(cli_table *t, const perfile_archive_chunk *c)
+static void add_row(cli_table *t, const pf_archive_chunk *c)
 {
     cli_cell(t, "%" PRIu64, c->offset);
-    cell_kind(t, perfile_archive_kind_name(c->kind), c->kind);
-    cell_kind(t, perfile_archive_codec_name(c->codec), c->codec);
+    cell_kind(t, pf_archive_kind_name(c->kind), c->kind);
+    cell_kind(t, pf_archive_codec_name(c->codec), c->codec);
     cli_cell(t, "%" PRIu64, c->bytes);
     cli_cell(t, "%" PRIu64, c->part_bytes);
     cell_ratio(t, c->bytes, c->part_bytes);
@@ -327,11 +328,11 @@ static void add_total(cli_table *t, const total *sum)
         cli_cell(t, "%s", "");
 }
 
-static void json_types(const perfile_archive_chunk *c)
+static void json_types(const pf_archive_chunk *c)
 {
     cli_json_array("types");
     for (uint32_t i = 0; i < c->n_types; i++) {
-        const perfile_archive_count *n = &c->types[i];
+        const pf_archive_count *n = &c->types[i];
         cli_json_object(NULL);
         cli_json_string("type", perfile_record_type_name(n->type));
         cli_json_number("type_number", n->type);
@@ -343,13 +344,13 @@ static void json_types(const perfile_archive_chunk *c)
     cli_json_array_end();
 }
 
-static void json_chunk(const perfile_archive_chunk *c)
+static void json_chunk(const pf_archive_chunk *c)
 {
     cli_json_object(NULL);
     cli_json_decimal("offset", c->offset);
-    cli_json_string("kind", perfile_archive_kind_name(c->kind));
+    cli_json_string("kind", pf_archive_kind_name(c->kind));
     cli_json_number("kind_number", c->kind);
-    cli_json_string("codec", perfile_archive_codec_name(c->codec));
+    cli_json_string("codec", pf_archive_codec_name(c->codec));
     cli_json_number("codec_number", c->codec);
     cli_json_number("flags", c->flags);
     cli_json_number("bytes", c->bytes);
@@ -372,11 +373,10 @@ static void json_chunk(const perfile_archive_chunk *c)
 static perfile_status walk(perfile_archive *a, cli_table *t, total *sum, bool *damaged,
                            perfile_error *err)
 {
-    perfile_archive_chunk c;
+    pf_archive_chunk c;
     perfile_status st;
-    for (uint32_t i = 0; (st = perfile_archive_chunk_at(a, i, &c, sizeof c, err)) == PERFILE_OK;
-         i++) {
-        const bool of_part = c.kind == PERFILE_CHUNK_RECORDS || c.kind == PERFILE_CHUNK_BYTES;
+    for (uint32_t i = 0; (st = pf_archive_chunk_at(a, i, &c, sizeof c, err)) == PERFILE_OK; i++) {
+        const bool of_part = c.kind == PF_CHUNK_RECORDS || c.kind == PF_CHUNK_BYTES;
         *damaged |= c.meta_damaged;
         sum->chunks++;
         sum->bytes += c.bytes;
@@ -392,9 +392,9 @@ static perfile_status walk(perfile_archive *a, cli_table *t, total *sum, bool *d
 
 static void json_gaps(const perfile_archive *a)
 {
-    perfile_archive_gap gap;
+    pf_archive_gap gap;
     cli_json_array("gaps");
-    for (uint32_t i = 0; perfile_archive_gap_at(a, i, &gap, sizeof gap); i++) {
+    for (uint32_t i = 0; pf_archive_gap_at(a, i, &gap); i++) {
         cli_json_object(NULL);
         cli_json_decimal("offset", gap.offset);
         cli_json_number("bytes", gap.bytes);
@@ -464,7 +464,7 @@ static perfile_status print_chunks(perfile_archive *a, bool json, bool *damaged,
                                            ">decoded",   ">ratio",      ">records", ">first time",
                                            ">last time", "capture/part"};
     total sum = {0};
-    perfile_archive_gap gap;
+    pf_archive_gap gap;
     if (json)
         return chunks_json(a, damaged, err);
     cli_table *t = cli_table_new(headings, sizeof headings / sizeof headings[0]);
@@ -475,7 +475,7 @@ static perfile_status print_chunks(perfile_archive *a, bool json, bool *damaged,
     if (st == PERFILE_OK && !cli_table_print(t))
         st = PERFILE_E_NOMEM;
     cli_table_free(t);
-    for (uint32_t i = 0; st == PERFILE_OK && perfile_archive_gap_at(a, i, &gap, sizeof gap); i++)
+    for (uint32_t i = 0; st == PERFILE_OK && pf_archive_gap_at(a, i, &gap); i++)
         cli_print("%" PRIu64 ": %" PRIu64 " bytes are no chunk\n", gap.offset, gap.bytes);
     return st;
 }
@@ -499,7 +499,7 @@ int cli_info_archive(const cli_file *file, const cli_reading *how, unsigned what
 {
     const char *name = file->name;
     perfile_archive *a;
-    perfile_archive_summary s;
+    pf_archive_summary s;
     perfile_error err = {0};
     cli_signals_file(name);
     perfile_status st = cli_archive_open(file, how->limits, true, &a, &err);
@@ -509,7 +509,7 @@ int cli_info_archive(const cli_file *file, const cli_reading *how, unsigned what
         cli_report_error(name, &err);
     if (st != PERFILE_OK)
         return CLI_FAILED;
-    perfile_archive_get_summary(a, &s, sizeof s);
+    pf_archive_get_summary(a, &s, sizeof s);
     bool damaged = cli_archive_is_damaged(&s);
     if (json) {
         cli_json_object(NULL);

@@ -11,6 +11,8 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/print.h"
+#include "archive/command.h"
+#include "core/command.h"
 
 /* How a capture was recorded: when, and with which call chains. */
 
@@ -230,7 +232,7 @@ static void sort(cli_info_numbers *all)
 
 /* Adds the processes and threads of a description.  Lists are sorted when they are long, because
  * the descriptions of many chunks mostly name the same tasks. */
-static bool add_tasks(cli_info_facts *x, const perfile_described *d)
+static bool add_tasks(cli_info_facts *x, const pf_described *d)
 {
     enum { SORTED_AT = 1 << 16 };
     if (x->described_pids.n + x->described_tids.n > SORTED_AT) {
@@ -242,7 +244,7 @@ static bool add_tasks(cli_info_facts *x, const perfile_described *d)
 }
 
 /* True if `list` is known, or if no sample has the field, so that the list is not needed. */
-static bool is_known(const cli_info_facts *x, const perfile_described *d, const uint32_t *list,
+static bool is_known(const cli_info_facts *x, const pf_described *d, const uint32_t *list,
                      uint64_t field)
 {
     bool has = false;
@@ -252,7 +254,7 @@ static bool is_known(const cli_info_facts *x, const perfile_described *d, const 
     return list || !has;
 }
 
-static bool enough(void *user, const perfile_described *d)
+static bool enough(void *user, const pf_described *d)
 {
     cli_info_facts *x = user;
     uint64_t samples = 0;
@@ -285,7 +287,7 @@ static bool enough(void *user, const perfile_described *d)
 
 static void use_descriptions(cli_info_facts *x)
 {
-    x->described = perfile_stream_describe(x->in.stream, enough, x);
+    x->described = pf_stream_describe(x->in.stream, enough, x);
 }
 
 /* True if all numbers are in `known`. */
@@ -355,11 +357,11 @@ static void captures_add(const cli_info_facts *x, cli_table *t)
 static bool captures_print(const cli_file *file, const perfile_limits *limits, cli_table *t)
 {
     perfile_archive *a;
-    perfile_archive_summary s;
+    pf_archive_summary s;
     char shell[CLI_SHELL_WORD];
     cli_print("%-13s%s", "file", file->path);
     if (cli_archive_open(file, limits, false, &a, NULL) == PERFILE_OK) {
-        perfile_archive_get_summary(a, &s, sizeof s);
+        pf_archive_get_summary(a, &s, sizeof s);
         cli_print("\n%-13s", "archive");
         cli_archive_print(&s);
         perfile_archive_close(a);
@@ -415,7 +417,7 @@ static void read_archive(cli_info_facts *x, perfile_archive *open, const setting
     if (!open &&
         cli_archive_open(x->in.file, set->how.limits, false, &x->archive_of, NULL) != PERFILE_OK)
         return;
-    perfile_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
+    pf_archive_get_summary(x->archive_of, &x->archive, sizeof x->archive);
     if (perfile_archive_capture_at(x->archive_of, number, &x->packed, sizeof x->packed, NULL) !=
         PERFILE_OK)
         x->packed = (perfile_archive_capture){.modified = UINT64_MAX};

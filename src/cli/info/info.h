@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/print.h"
 #include "perfile/model.h"
+#include "archive/command.h"
 
 /* Counts for one event. */
 typedef struct cli_event_counts {
@@ -26,7 +27,7 @@ typedef struct cli_info_facts {
     bool walked;          /* all records were read; not the case with --header */
     bool has_file_time;
     perfile_archive *archive_of; /* the archive that the capture is in, owned, or NULL */
-    perfile_archive_summary archive;
+    pf_archive_summary archive;
     perfile_archive_capture packed; /* what the archive says about the capture */
     uint64_t file_time;             /* modification time of the file, in ns since 1970 */
     perfile_stream_summary sum;

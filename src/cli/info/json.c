@@ -4,6 +4,7 @@
 #include "cli/input.h"
 #include "cli/print.h"
 #include "perfile/field.h"
+#include "schema/command.h"
 
 /* Keys of the object `host`. */
 static const char *const fact_keys[PERFILE_N_FACTS] = {
@@ -58,7 +59,7 @@ static void clock_facts(const cli_info_facts *x)
     cli_json_object("clock");
     if (clock.known) {
         cli_json_signed("clockid", clock.clockid);
-        cli_json_string("name", perfile_vocabulary_word(perfile_vocabulary_find("clockid"),
+        cli_json_string("name", perfile_vocabulary_word(pf_vocabulary_find("clockid"),
                                                         (uint64_t)(int64_t)clock.clockid));
     } else {
         cli_json_null("clockid");

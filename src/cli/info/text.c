@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/print.h"
 #include "perfile/field.h"
+#include "schema/command.h"
 
 /* Prints the label of a line; "" for a continuation line. */
 static void label(const char *name)
@@ -90,7 +91,7 @@ static void clock_facts(const cli_info_facts *x)
     if (!clock.known) {
         cli_print("perf's default (sched_clock, since boot)");
     } else {
-        const char *name = perfile_vocabulary_word(perfile_vocabulary_find("clockid"),
+        const char *name = perfile_vocabulary_word(pf_vocabulary_find("clockid"),
                                                    (uint64_t)(int64_t)clock.clockid);
         if (name)
             cli_print("%s", name);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "cli/print.h"
+#include "core/command.h"
+#include "schema/command.h"
 
 /* Prints the member `attr`, with every field of the stored attr, and `error` if the attr is
  * damaged. */
@@ -134,9 +136,9 @@ static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t
 {
     char words[512];
     const perfile_attr *a = e->attr;
-    const char *type = perfile_vocabulary_word(perfile_vocabulary_find("attr_type"), a->type);
+    const char *type = perfile_vocabulary_word(pf_vocabulary_find("attr_type"), a->type);
     if (!type)
-        type = perfile_session_pmu_name(l->session, a->type);
+        type = pf_session_pmu_name(l->session, a->type);
     cli_cell(t, "%" PRIu32, e->index);
     cli_cell_string(t, e->name);
     if (type)
@@ -149,7 +151,7 @@ static void event_row(const cli_listing *l, const perfile_event *e, cli_table *t
     else
         cli_cell(t, "%" PRIu64, a->sample_period);
     cli_cell(t, "%zu", e->ids.n);
-    cli_flag_names(perfile_vocabulary_find("sample_type"), a->sample_type, words, sizeof words);
+    cli_flag_names(pf_vocabulary_find("sample_type"), a->sample_type, words, sizeof words);
     cli_cell_string(t, words[0] ? words : "-");
 }
 
@@ -180,7 +182,7 @@ const cli_subject cli_list_events = {.name = "events", .member = "events", .prin
 
 /* Adds a cell for the CPU or thread of a counter: "any" for -1, "-" if `p` is NULL, because the
  * counter is unknown. */
-static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
+static void number_cell(cli_table *t, const pf_instance *p, uint64_t value)
 {
     if (!p)
         cli_cell_string(t, NULL);
@@ -191,7 +193,7 @@ static void number_cell(cli_table *t, const perfile_instance *p, uint64_t value)
 }
 
 /* Prints a CPU or thread number; null if it is unknown or any. */
-static void number_json(const char *key, const perfile_instance *p, uint64_t value)
+static void number_json(const char *key, const pf_instance *p, uint64_t value)
 {
     if (p && value != UINT64_MAX)
         cli_json_number(key, value);
@@ -201,7 +203,7 @@ static void number_json(const char *key, const perfile_instance *p, uint64_t val
 
 /* Prints one id, as JSON or as a row.  `p` is the counter with this id, or NULL. */
 static void print_id(const cli_listing *l, const perfile_event *e, uint64_t id,
-                     const perfile_instance *p, cli_table *t)
+                     const pf_instance *p, cli_table *t)
 {
     if (l->json) {
         cli_json_object(NULL);
@@ -230,9 +232,9 @@ static bool print_ids(cli_listing *l)
     for (uint32_t i = 0; i < perfile_session_n_events(l->session); i++) {
         const perfile_event *e = perfile_session_event(l->session, i);
         for (size_t k = 0; k < e->ids.n; k++) {
-            perfile_instance x;
+            pf_instance x;
             uint64_t id = perfile_word(&e->ids, k);
-            bool known = perfile_session_instance(l->session, id, &x, sizeof x);
+            bool known = pf_session_instance(l->session, id, &x, sizeof x);
             print_id(l, e, id, known ? &x : NULL, t);
         }
     }

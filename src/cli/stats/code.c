@@ -12,6 +12,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/print.h"
+#include "report/command.h"
 
 /* Argument of order(), to which qsort() passes none. */
 static const cli_lines *sorting;
@@ -159,9 +160,9 @@ static perfile_status open_profile(cli_lines *c, const cli_input *in, perfile_er
                                        .function = set->function,
                                        .threads = cli_jobs(set->jobs)};
     if (c->profile)
-        return perfile_profile_continue(c->profile, session, in->model, err);
+        return pf_profile_continue(c->profile, session, in->model, err);
     if (set->before)
-        options.flags |= PERFILE_PROFILE_COMPARE;
+        options.flags |= PF_PROFILE_COMPARE;
     for (unsigned k = 0; k < set->keys.n; k++)
         options.per[k] = cli_key_per(&set->keys, k);
     if (cli_keys_of_code(&set->keys) || set->function || set->tree)
@@ -203,7 +204,7 @@ static bool take_rows(cli_lines *c)
         cli_line *line = &c->at[c->n];
         *line = (cli_line){.number = i};
         (void)perfile_profile_get_row(c->profile, i, &line->row, sizeof line->row);
-        (void)perfile_profile_get_before(c->profile, i, &before, sizeof before);
+        (void)pf_profile_get_before(c->profile, i, &before, sizeof before);
         line->before = c->periods ? before.period : before.samples;
         c->n += !c->set->before || line->row.samples || before.samples;
     }
@@ -216,11 +217,10 @@ static bool take_rows(cli_lines *c)
 static perfile_status make_trees(cli_lines *c, perfile_error *err)
 {
     const double least = c->set->least < 0 ? 0.5 : c->set->least;
-    perfile_tree_options options = {.size = sizeof options,
-                                    .least = (uint32_t)(least * 1e4 + 0.5),
-                                    .depth = (uint32_t)c->set->depth,
-                                    .width = (uint32_t)c->set->width,
-                                    .n_rows = cli_lines_shown(c)};
+    pf_calls_options options = {.least = (uint32_t)(least * 1e4 + 0.5),
+                                .depth = (uint32_t)c->set->depth,
+                                .width = (uint32_t)c->set->width,
+                                .n_rows = cli_lines_shown(c)};
     uint64_t *rows = malloc((options.n_rows + 1) * sizeof *rows);
     if (!rows) {
         *err = (perfile_error){.status = PERFILE_E_NOMEM, .message = "out of memory"};
@@ -229,10 +229,10 @@ static perfile_status make_trees(cli_lines *c, perfile_error *err)
     for (size_t i = 0; i < options.n_rows; i++)
         rows[i] = c->at[i].number;
     options.rows = rows;
-    options.flags |= c->tree == TREE_CALLEES ? PERFILE_TREE_CALLEES : 0;
-    options.flags |= c->sorted_by == BY_TOTAL ? PERFILE_TREE_TOTAL : 0;
-    options.flags |= c->periods ? PERFILE_TREE_PERIODS : 0;
-    perfile_status st = perfile_profile_make_trees(c->profile, &options, err);
+    options.flags |= c->tree == TREE_CALLEES ? PF_TREE_CALLEES : 0;
+    options.flags |= c->sorted_by == BY_TOTAL ? PF_TREE_TOTAL : 0;
+    options.flags |= c->periods ? PF_TREE_PERIODS : 0;
+    perfile_status st = pf_profile_make_trees(c->profile, &options, err);
     free(rows);
     return st;
 }
@@ -259,7 +259,7 @@ static int count_before(cli_lines *c, perfile_status *st, perfile_error *err)
     cli_file before = cli_file_of(c->set->before);
     (void)count_input(c, &in, &before, &losses, st, err);
     if (*st == PERFILE_OK && c->profile)
-        *st = perfile_profile_continue(c->profile, NULL, NULL, err);
+        *st = pf_profile_continue(c->profile, NULL, NULL, err);
     if (*st != PERFILE_OK)
         cli_report_error(in.name, err);
     return cli_close(&in);

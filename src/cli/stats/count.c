@@ -10,6 +10,8 @@
 
 #include "cli/options.h"
 #include "cli/print.h"
+#include "core/command.h"
+#include "model/command.h"
 
 enum { TYPE, EVENT, CPU, PID, TID, COMM, DSO, TIME, SYM, PARENT, SRCLINE, N_KINDS };
 
@@ -281,7 +283,7 @@ static uint64_t comm_of(const cli_counts *counts, const perfile_model *model,
     cli_thread_name *t = &counts->threads[(tid ^ pid * 0x9e3779b1U) % THREAD_NAMES];
     if (!t->used || t->tid != tid || t->pid != pid || time < t->first || time > t->last) {
         *t = (cli_thread_name){.pid = pid, .tid = tid, .used = true};
-        t->name = perfile_model_comm_during(model, pid, tid, time, &t->first, &t->last);
+        t->name = pf_model_comm_during(model, pid, tid, time, &t->first, &t->last);
     }
     return t->name ? (uintptr_t)t->name : NO_VALUE;
 }
@@ -307,7 +309,7 @@ static uint64_t key_value(const cli_counts *counts, unsigned k, const cli_input 
     case COMM:
         return comm_of(counts, in->model, r);
     case DSO: /* the mapping at the address and the time of the sample */
-        mapping = perfile_model_record_mapping(in->model, r);
+        mapping = pf_model_record_mapping(in->model, r);
         return mapping ? (uintptr_t)mapping->name : NO_VALUE;
     case TIME: {
         uint64_t time = perfile_record_time(r);
@@ -548,7 +550,7 @@ bool cli_counts_join(cli_counts *counts)
  *
  * The default key is the type alone.  It only needs the record headers: records are counted in an
  * array by type, and samples that the index of an archive counts are skipped
- * (perfile_stream_pass()).  With all other keys, each record is looked up in the hash table of
+ * (pf_stream_pass()).  With all other keys, each record is looked up in the hash table of
  * groups. */
 
 void cli_counts_start(cli_counts *counts, const cli_keys *keys)
@@ -587,8 +589,8 @@ typedef struct type_counts {
 /* Counts samples at the current position without reading them, as far as possible. */
 static void count_passed(type_counts *low, cli_input *in)
 {
-    perfile_passed p;
-    while (perfile_stream_pass(in->stream, &p, sizeof p), p.samples) {
+    pf_passed p;
+    while (pf_stream_pass(in->stream, &p, sizeof p), p.samples) {
         low->at[PERFILE_RECORD_SAMPLE].records += p.samples;
         low->at[PERFILE_RECORD_SAMPLE].bytes += p.bytes;
         cli_input_passed(in, &p);

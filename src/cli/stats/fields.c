@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "perfile/emit.h"
+#include "emit/command.h"
 
 /* The texts of a key, each followed by a NUL. */
 typedef struct cli_field {
-    perfile_columns *columns;
+    pf_columns *columns;
     char *texts;
     size_t len, cap; /* size of `texts`, used and allocated */
     size_t *at;      /* offset in `texts` of the text with each number */
@@ -26,7 +27,7 @@ const char *cli_field_key(cli_keys *keys, unsigned k, const char *word)
     static char wrong[512];
     perfile_error err;
     bool model;
-    if (perfile_emit_fields_check(word, &model, &err) != PERFILE_OK) {
+    if (pf_emit_fields_check(word, &model, &err) != PERFILE_OK) {
         memcpy(wrong, err.message,
                sizeof err.message < sizeof wrong ? sizeof err.message : sizeof wrong);
         wrong[sizeof wrong - 1] = '\0';
@@ -66,15 +67,15 @@ perfile_status cli_fields_open(cli_counts *counts, const perfile_model *model, p
     }
     for (unsigned k = 0; k < keys->n && st == PERFILE_OK; k++)
         if (keys->field[k])
-            st = perfile_columns_open(model, counts->symbols, keys->field[k],
-                                      &counts->fields[k].columns, err);
+            st = pf_columns_open(model, counts->symbols, keys->field[k], &counts->fields[k].columns,
+                                 err);
     return st;
 }
 
 void cli_fields_close(cli_counts *counts)
 {
     for (unsigned k = 0; counts->fields && k < CLI_MAX_KEYS; k++) {
-        perfile_columns_close(counts->fields[k].columns);
+        pf_columns_close(counts->fields[k].columns);
         free(counts->fields[k].texts);
         free(counts->fields[k].at);
         free(counts->fields[k].slots);
@@ -150,7 +151,7 @@ perfile_status cli_field_value(cli_counts *counts, unsigned k, const perfile_rec
     cli_field *f = &counts->fields[k];
     const uint64_t seed = counts->groups.seed;
     *value = UINT64_MAX;
-    perfile_status st = perfile_columns_text(f->columns, r, 0, &text, err);
+    perfile_status st = pf_columns_text(f->columns, r, 0, &text, err);
     if (st != PERFILE_OK)
         return st == PERFILE_END ? PERFILE_OK : st;
     const uint8_t *zero = text.len ? memchr(text.ptr, 0, text.len) : NULL;

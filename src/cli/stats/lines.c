@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/print.h"
+#include "report/command.h"
 
 size_t cli_lines_shown(const cli_lines *c)
 {
@@ -199,8 +200,8 @@ static unsigned tree_column(const cli_keys *keys)
 
 /* Adds a node of a tree.  `begins`: the node starts a branch.  An only child does not: it continues
  * its parent with the same `indent`, as in perf. */
-static void put_node(cli_table *t, const cli_lines *c, const perfile_profile_node *node,
-                     unsigned indent, bool begins)
+static void put_node(cli_table *t, const cli_lines *c, const pf_profile_node *node, unsigned indent,
+                     bool begins)
 {
     const uint64_t self = c->periods ? node->period : node->samples;
     const uint64_t total = c->periods ? node->total_period : node->total_samples;
@@ -227,10 +228,10 @@ static void put_node(cli_table *t, const cli_lines *c, const perfile_profile_nod
 static void put_tree(cli_table *t, const cli_lines *c, const cli_line *line, size_t *at)
 {
     uint16_t indents[DEEPEST + 1]; /* indents of the current node and its parents */
-    perfile_profile_node node;
+    pf_profile_node node;
     bool begins = true;
-    for (; perfile_profile_get_node(c->profile, *at, &node, sizeof node) &&
-           node.row == line->number && node.depth <= DEEPEST;
+    for (; pf_profile_get_node(c->profile, *at, &node, sizeof node) && node.row == line->number &&
+           node.depth <= DEEPEST;
          (*at)++) {
         const unsigned indent = node.depth == 1 ? 1
                                 : begins        ? indents[node.depth - 1] + 1U
@@ -368,7 +369,7 @@ static void comparison_json(const cli_lines *c, const cli_line *line)
     const figures f = figures_of(c, line);
     const double share = cli_lines_share(f.self, all_now(c)),
                  share_before = cli_lines_share(f.before, all_before(c));
-    (void)perfile_profile_get_before(c->profile, (size_t)line->number, &before, sizeof before);
+    (void)pf_profile_get_before(c->profile, (size_t)line->number, &before, sizeof before);
     cli_json_object("before");
     figures_json(&before, line->row.mixed, true);
     cli_json_object_end();
@@ -384,10 +385,9 @@ static void comparison_json(const cli_lines *c, const cli_line *line)
 /* Prints the tree of a line, which begins with node *at. */
 static void tree_json(const cli_lines *c, const cli_line *line, size_t *at)
 {
-    perfile_profile_node node;
+    pf_profile_node node;
     cli_json_array("tree");
-    for (;
-         perfile_profile_get_node(c->profile, *at, &node, sizeof node) && node.row == line->number;
+    for (; pf_profile_get_node(c->profile, *at, &node, sizeof node) && node.row == line->number;
          (*at)++) {
         cli_json_object(NULL);
         cli_json_number("depth", node.depth);

@@ -1,5 +1,5 @@
 /* `perfile stats --on-cpu`: how long threads were on CPUs and off them.  The library's profile adds
- * up the times (PERFILE_PROFILE_TIMES).  This file fills the profile, and sorts and prints its
+ * up the times (PF_PROFILE_TIMES).  This file fills the profile, and sorts and prints its
  * rows. */
 #include "cli/stats/stats.h"
 
@@ -10,10 +10,11 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/print.h"
+#include "report/command.h"
 
 typedef struct line {
     perfile_profile_row row;
-    perfile_profile_times times;
+    pf_profile_times times;
 } line;
 
 /* The lines of one input. */
@@ -86,11 +87,11 @@ static bool take(lines *x, const perfile_profile *profile)
     x->at = x->n < SIZE_MAX / sizeof *x->at ? malloc((x->n + 1) * sizeof *x->at) : NULL;
     if (!x->at)
         return false;
-    perfile_profile_times *all = &x->total.times;
+    pf_profile_times *all = &x->total.times;
     for (size_t i = 0; i < x->n; i++) {
         line *l = &x->at[i];
         (void)perfile_profile_get_row(profile, i, &l->row, sizeof l->row);
-        (void)perfile_profile_get_times(profile, i, &l->times, sizeof l->times);
+        (void)pf_profile_get_times(profile, i, &l->times, sizeof l->times);
         x->total.row.samples += l->row.samples;
         x->total.row.period += l->row.period;
         all->off += l->times.off;
@@ -268,7 +269,7 @@ static perfile_status count(lines *x, cli_input *in, perfile_profile **profile, 
 {
     const perfile_record *first;
     size_t n;
-    perfile_profile_options options = {.size = sizeof options, .flags = PERFILE_PROFILE_TIMES};
+    perfile_profile_options options = {.size = sizeof options, .flags = PF_PROFILE_TIMES};
     for (unsigned k = 0; k < x->set->keys.n; k++)
         options.per[k] = cli_key_per(&x->set->keys, k);
     perfile_status st =

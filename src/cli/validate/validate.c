@@ -12,6 +12,8 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/print.h"
+#include "archive/command.h"
+#include "check/command.h"
 
 /* Findings about the archive that contains a capture.
  *
@@ -87,7 +89,7 @@ static perfile_status validate_archive(const cli_file *file, perfile_archive *op
     receiver x = {counts, options};
     if (!a && cli_archive_open(file, limits, false, &a, err) != PERFILE_OK)
         return PERFILE_OK; /* not an archive, or the capture cannot be opened either */
-    perfile_status st = perfile_archive_verify(a, on_archive_finding, &x, err);
+    perfile_status st = pf_archive_verify(a, on_archive_finding, &x, err);
     if (a != open)
         perfile_archive_close(a);
     return st;
@@ -152,7 +154,7 @@ static void put_effect(void *user, const char *line)
 
 static int explain_rule(const char *id)
 {
-    const perfile_rule *r = perfile_rule_find(id);
+    const perfile_rule *r = pf_rule_find(id);
     bool first = true;
     if (!r)
         return cli_usage("validate", "there is no rule '%s'; --rules lists them", id);
@@ -338,7 +340,7 @@ static int validate_file(cli_file *file, const settings *set)
         status = of_archive;
     else if (status == CLI_DONE)
         status = run_checks(&t, &in, &check);
-    else if (perfile_check_refused(&in.error, &check)) { /* the reason is a finding */
+    else if (pf_check_refused(&in.error, &check)) { /* the reason is a finding */
         t.v.verdict = PERFILE_VERDICT_REFUSES;
         t.v.version = set->version;
         in.status = PERFILE_OK;
@@ -405,9 +407,9 @@ static int read_version(const char *word, const char **version)
 {
     const char *name = strncmp(word, "perf-", 5) == 0 ? word + 5 : word;
     size_t which;
-    int status = cli_choose("validate", "--for", name, perfile_check_version_at, &which);
+    int status = cli_choose("validate", "--for", name, pf_check_version_at, &which);
     if (status == CLI_CONTINUE)
-        *version = perfile_check_version_at(which);
+        *version = pf_check_version_at(which);
     return status;
 }
 
@@ -492,7 +494,7 @@ static const cli_option options[] = {
      .help = "lowest severity to report: error, warning or note (default)",
      .more = "Findings of lower severity are not counted, either."},
     {"strict", .code = OPTION_STRICT, .help = "warnings count as errors for the exit status"},
-    {"for", .value = "VERSION", .code = OPTION_FOR, .word = perfile_check_version_at,
+    {"for", .value = "VERSION", .code = OPTION_FOR, .word = pf_check_version_at,
      .help =
          "also report whether this version of perf reads all of it, and if not, why (perf-6.1); "
          "exit status 3 if not",

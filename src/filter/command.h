@@ -1,0 +1,11 @@
+/* Checks the options of a split. */
+#ifndef PF_FILTER_COMMAND_H
+#define PF_FILTER_COMMAND_H
+
+#include "perfile/split.h"
+
+/* Checks the options.  PERFILE_E_USAGE: they are invalid; err->message tells why. */
+PERFILE_MUST_USE perfile_status pf_split_check(const perfile_split_options *options,
+                                               perfile_error *err);
+
+#endif
