@@ -131,6 +131,23 @@ static inline const char *perfile_status_text(perfile_status status)
 }
 #endif
 
+enum { /* `of` of perfile_summary(): the type of the object and of the struct */
+       PERFILE_SUMMARY_STREAM = 0,  /* perfile_stream *, perfile_stream_summary */
+       PERFILE_SUMMARY_SORT = 1,    /* perfile_stream *, perfile_sort_summary */
+       PERFILE_SUMMARY_MERGE = 2,   /* perfile_stream *, perfile_merge_summary */
+       PERFILE_SUMMARY_TARGET = 3,  /* perfile_stream *, perfile_target_summary */
+       PERFILE_SUMMARY_SCRUB = 4,   /* perfile_stream *, perfile_scrub_summary */
+       PERFILE_SUMMARY_FILTER = 5,  /* perfile_filter_state *, perfile_filter_summary */
+       PERFILE_SUMMARY_EMITTER = 6, /* perfile_emitter *, perfile_export_summary */
+       PERFILE_SUMMARY_PROFILE = 7, /* perfile_profile *, perfile_profile_summary */
+       PERFILE_SUMMARY_RING = 8     /* perfile_ring *, perfile_ring_summary */
+};
+
+/* What an object did so far, one function for all kinds of objects.  The functions of the other
+ * headers that end in _get_summary call it.  Fills the first `size` bytes of *out; zeros if `of` is
+ * not known. */
+PERFILE_API void perfile_summary(uint32_t of, const void *object, void *out, size_t size);
+
 /* perfile_error.offset when no place is meant. */
 #define PERFILE_NO_OFFSET UINT64_MAX
 

@@ -239,8 +239,7 @@ static inline const perfile_rule *perfile_rule_at(size_t position)
     perfile_row(PERFILE_ROW_RULE_AT, 0, position, &row, sizeof row);
     return row;
 }
-#endif
-#ifndef PERFILE_DECLARATIONS
+
 /* Returns the rule with this number; NULL if there is none. */
 static inline const perfile_rule *perfile_rule_of(uint32_t number)
 {
@@ -248,16 +247,14 @@ static inline const perfile_rule *perfile_rule_of(uint32_t number)
     perfile_row(PERFILE_ROW_RULE, number, 0, &row, sizeof row);
     return row;
 }
-#endif
 
-#ifndef PERFILE_DECLARATIONS
-/* Return the names of a severity ("error", "warning", "note") and of a PERFILE_RULE_SCOPE_…
- * ("container" …). */
+/* Returns the name of a severity: "error", "warning", "note". */
 static inline const char *perfile_severity_name(unsigned severity)
 {
     return perfile_name(PERFILE_NAME_SEVERITY, severity);
 }
 
+/* Returns the name of a PERFILE_RULE_SCOPE_…: "container" … */
 static inline const char *perfile_rule_scope_name(unsigned where)
 {
     return perfile_name(PERFILE_NAME_RULE_SCOPE, where);

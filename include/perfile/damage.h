@@ -78,13 +78,13 @@ enum {
 /* clang-format on */
 
 #ifndef PERFILE_DECLARATIONS
-/* Return the short name ("short-body") and the sentence of a kind of damage; "" for numbers that
- * are no kind. */
+/* Returns the short name of a kind of damage, "short-body"; "" for numbers that are no kind. */
 static inline const char *perfile_damage_name(unsigned damage)
 {
     return perfile_name(PERFILE_NAME_DAMAGE, damage);
 }
 
+/* Returns the sentence of a kind of damage; "" for numbers that are no kind. */
 static inline const char *perfile_damage_text(unsigned damage)
 {
     return perfile_name(PERFILE_NAME_DAMAGE_TEXT, damage);

@@ -229,14 +229,14 @@ static inline bool perfile_format_at(bool viewers, size_t position, perfile_form
     return perfile_row(PERFILE_ROW_FORMAT, viewers, position, out, size);
 }
 
-/* Return the name of the format at `position`, of the one kind and the other; NULL after the last.
- */
+/* Returns the name of a format that writes record after record; NULL after the last. */
 static inline const char *perfile_emit_format(size_t position)
 {
     perfile_format format;
     return perfile_format_at(false, position, &format, sizeof format) ? format.name : NULL;
 }
 
+/* Returns the name of a format for viewers; NULL after the last. */
 static inline const char *perfile_export_format(size_t position)
 {
     perfile_format format;
@@ -291,10 +291,15 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_continue(perfile_emi
                                                                      const perfile_model *model,
                                                                      perfile_error *err);
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *summary with the counts of a viewer format so far; they are
  * complete after perfile_emitter_finish().  All zeros for other formats. */
-PERFILE_API void perfile_emitter_get_summary(const perfile_emitter *e,
-                                             perfile_export_summary *summary, size_t size);
+static inline void perfile_emitter_get_summary(const perfile_emitter *e,
+                                               perfile_export_summary *summary, size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_EMITTER, e, summary, size);
+}
+#endif
 
 /* Emits the end and flushes.  Does not finish the sink. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_finish(perfile_emitter *e,

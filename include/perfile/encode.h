@@ -63,24 +63,28 @@ static inline perfile_words perfile_words_u16(const uint16_t *words, size_t n)
     return out;
 }
 
+/* The same for u32. */
 static inline perfile_words perfile_words_u32(const uint32_t *words, size_t n)
 {
     perfile_words out = {(const uint8_t *)(const void *)words, n, sizeof *words, false};
     return out;
 }
 
+/* The same for s32. */
 static inline perfile_words perfile_words_s32(const int32_t *words, size_t n)
 {
     perfile_words out = {(const uint8_t *)(const void *)words, n, sizeof *words, false};
     return out;
 }
 
+/* The same for u64. */
 static inline perfile_words perfile_words_u64(const uint64_t *words, size_t n)
 {
     perfile_words out = {(const uint8_t *)(const void *)words, n, sizeof *words, false};
     return out;
 }
 
+/* The same for strings. */
 static inline perfile_strings perfile_strings_of(const perfile_bytes *texts, size_t n)
 {
     perfile_strings out = {

@@ -231,30 +231,28 @@ static inline const char *perfile_feature_name(uint32_t number)
 {
     return perfile_name(PERFILE_NAME_FEATURE, number);
 }
-#endif
 
-#ifndef PERFILE_DECLARATIONS
-/* Return, for a kind, its name in lower case ("addr" for PERFILE_KIND_ADDR), its meaning, its base
- * (PERFILE_BASE_…), and its vocabulary or NULL. */
+/* Returns the name of a kind in lower case, "addr" for PERFILE_KIND_ADDR. */
 static inline const char *perfile_kind_name(unsigned kind)
 {
     return perfile_name(PERFILE_NAME_KIND, kind);
 }
 
+/* Returns the meaning of a kind. */
 static inline const char *perfile_kind_doc(unsigned kind)
 {
     return perfile_name(PERFILE_NAME_KIND_DOC, kind);
 }
-#endif
-#ifndef PERFILE_DECLARATIONS
+
+/* Returns how numbers of a kind are written: PERFILE_BASE_…. */
 static inline unsigned perfile_kind_base(unsigned kind)
 {
     unsigned base = 0;
     perfile_row(PERFILE_ROW_KIND_BASE, kind, 0, &base, sizeof base);
     return base;
 }
-#endif
-#ifndef PERFILE_DECLARATIONS
+
+/* Returns the vocabulary of a kind, or NULL. */
 static inline const perfile_vocabulary *perfile_kind_words(unsigned kind)
 {
     const perfile_vocabulary *row = NULL;
@@ -262,6 +260,7 @@ static inline const perfile_vocabulary *perfile_kind_words(unsigned kind)
     return row;
 }
 #endif
+
 /* Returns the word for a value, or NULL. */
 PERFILE_API const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value);
 

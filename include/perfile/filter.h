@@ -161,10 +161,15 @@ typedef struct perfile_filter_summary {
     uint64_t reserved[7];
 } perfile_filter_summary;
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *out.  The counts are final after the stage was read to its end.
  */
-PERFILE_API void perfile_filter_get_summary(const perfile_filter_state *filter,
-                                            perfile_filter_summary *out, size_t size);
+static inline void perfile_filter_get_summary(const perfile_filter_state *filter,
+                                              perfile_filter_summary *out, size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_FILTER, filter, out, size);
+}
+#endif
 
 /* NULL is fine. */
 PERFILE_API void perfile_filter_close(perfile_filter_state *filter);

@@ -120,10 +120,15 @@ typedef struct perfile_merge_summary {
     uint64_t reserved[5];
 } perfile_merge_summary;
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *out with the counts so far; zeros if `stream` is not such a
  * stage. */
-PERFILE_API void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summary *out,
-                                           size_t size);
+static inline void perfile_merge_get_summary(const perfile_stream *stream,
+                                             perfile_merge_summary *out, size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_MERGE, stream, out, size);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -119,16 +119,51 @@ PERFILE_API const char *perfile_model_record_comm(const perfile_model *model,
  */
 PERFILE_API perfile_bytes perfile_mapping_dso(const perfile_mapping *mapping);
 
-/* Return all threads, processes or mappings, sorted by process, then thread or address, then time.
- * The lists are made on request and are valid until the next feed.  PERFILE_E_NOMEM. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_threads(perfile_model *model,
-                                                                  const perfile_thread **threads,
-                                                                  size_t *n, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_processes(
-    perfile_model *model, const perfile_process **processes, size_t *n, perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_mappings(perfile_model *model,
-                                                                   const perfile_mapping **mappings,
-                                                                   size_t *n, perfile_error *err);
+enum { /* `list` of perfile_model_list() */
+       PERFILE_MODEL_THREADS = 0,
+       PERFILE_MODEL_PROCESSES = 1,
+       PERFILE_MODEL_MAPPINGS = 2
+};
+
+/* Makes a list of structs, for the functions below: *items becomes the first of *n.
+ * PERFILE_E_USAGE: there is no such list. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_list(perfile_model *model, uint32_t list,
+                                                               const void **items, size_t *n,
+                                                               perfile_error *err);
+
+#ifndef PERFILE_DECLARATIONS
+/* Returns all threads, sorted by process, then thread, then time.  The list is made on request and
+ * is valid until the next feed.  PERFILE_E_NOMEM. */
+static inline PERFILE_MUST_USE perfile_status perfile_model_threads(perfile_model *model,
+                                                                    const perfile_thread **threads,
+                                                                    size_t *n, perfile_error *err)
+{
+    const void *items = NULL;
+    const perfile_status st = perfile_model_list(model, PERFILE_MODEL_THREADS, &items, n, err);
+    *threads = (const perfile_thread *)items;
+    return st;
+}
+
+/* Likewise all processes, sorted by process, then time. */
+static inline PERFILE_MUST_USE perfile_status perfile_model_processes(
+    perfile_model *model, const perfile_process **processes, size_t *n, perfile_error *err)
+{
+    const void *items = NULL;
+    const perfile_status st = perfile_model_list(model, PERFILE_MODEL_PROCESSES, &items, n, err);
+    *processes = (const perfile_process *)items;
+    return st;
+}
+
+/* Likewise all mappings, sorted by process, then address, then time. */
+static inline PERFILE_MUST_USE perfile_status perfile_model_mappings(
+    perfile_model *model, const perfile_mapping **mappings, size_t *n, perfile_error *err)
+{
+    const void *items = NULL;
+    const perfile_status st = perfile_model_list(model, PERFILE_MODEL_MAPPINGS, &items, n, err);
+    *mappings = (const perfile_mapping *)items;
+    return st;
+}
+#endif
 
 /* Releases the model.  NULL is fine. */
 PERFILE_API void perfile_model_close(perfile_model *model);

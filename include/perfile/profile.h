@@ -200,9 +200,14 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_profile_finish(perfile_profi
 PERFILE_API bool perfile_profile_get_row(const perfile_profile *profile, size_t i,
                                          perfile_profile_row *row, size_t size);
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *summary. */
-PERFILE_API void perfile_profile_get_summary(const perfile_profile *profile,
-                                             perfile_profile_summary *summary, size_t size);
+static inline void perfile_profile_get_summary(const perfile_profile *profile,
+                                               perfile_profile_summary *summary, size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_PROFILE, profile, summary, size);
+}
+#endif
 
 /* Releases the profile and all texts of its rows.  NULL is fine. */
 PERFILE_API void perfile_profile_close(perfile_profile *profile);

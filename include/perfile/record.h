@@ -108,13 +108,14 @@ PERFILE_API size_t perfile_sample_fields(const perfile_record *first, size_t n, 
                                          uint64_t *values, uint32_t *at);
 
 #ifndef PERFILE_DECLARATIONS
-/* Return the name of a type: "SAMPLE" for 9; NULL for types that have no row in format/.
- * perfile_record_type_name() knows the perf family, perfile_type_name() any family. */
+/* Returns the name of a type of the perf family, "SAMPLE" for 9; NULL for types without a row in
+ * format/. */
 static inline const char *perfile_record_type_name(uint32_t type)
 {
     return perfile_name(PERFILE_NAME_RECORD_TYPE, type);
 }
 
+/* Likewise for the types of any family. */
 static inline const char *perfile_type_name(unsigned family, uint32_t type)
 {
     return perfile_name(PERFILE_NAME_TYPE, (uint64_t)family << 32 | type);

@@ -125,9 +125,14 @@ typedef struct perfile_ring_summary {
     uint64_t reserved[8];
 } perfile_ring_summary;
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *out. */
-PERFILE_API void perfile_ring_get_summary(const perfile_ring *ring, perfile_ring_summary *out,
-                                          size_t size);
+static inline void perfile_ring_get_summary(const perfile_ring *ring, perfile_ring_summary *out,
+                                            size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_RING, ring, out, size);
+}
+#endif
 
 /* The rings as a stream. */
 

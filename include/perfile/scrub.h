@@ -33,9 +33,14 @@ typedef struct perfile_scrub_summary {
     uint64_t reserved[6];
 } perfile_scrub_summary;
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *out; zeros if `stream` is not such a stage. */
-PERFILE_API void perfile_scrub_get_summary(const perfile_stream *stream, perfile_scrub_summary *out,
-                                           size_t size);
+static inline void perfile_scrub_get_summary(const perfile_stream *stream,
+                                             perfile_scrub_summary *out, size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_SCRUB, stream, out, size);
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -25,23 +25,61 @@ struct perfile_feature {
     const perfile_session *session; /* of the stream */
 };
 
+enum { /* `number` of perfile_session_number() */
+       PERFILE_SESSION_N_EVENTS = 0,
+       PERFILE_SESSION_N_FEATURES = 1,
+       PERFILE_SESSION_N_BUILD_IDS = 2,
+       PERFILE_SESSION_N_CPUS = 3,
+       PERFILE_SESSION_BYTE_ORDER = 4,
+       PERFILE_SESSION_SWAPPED = 5,
+       PERFILE_SESSION_GENERATION = 6
+};
+
+/* Returns a number of the session, for the functions below. 0 if `number` is not known. */
+PERFILE_API uint64_t perfile_session_number(const perfile_session *s, uint32_t number);
+
+#ifndef PERFILE_DECLARATIONS
 /* Returns a counter that grows with every fact that is added or changed.  Compare it before using
  * cached facts. */
-PERFILE_API uint64_t perfile_session_generation(const perfile_session *s);
+static inline uint64_t perfile_session_generation(const perfile_session *s)
+{
+    return perfile_session_number(s, PERFILE_SESSION_GENERATION);
+}
 
-/* Return the byte order of the capture, PERFILE_BYTE_ORDER_LITTLE or _BIG, and whether it differs
- * from the byte order of this machine, so that numbers are byte-swapped when decoded. */
-PERFILE_API uint32_t perfile_session_byte_order(const perfile_session *s);
-PERFILE_API bool perfile_session_swapped(const perfile_session *s);
+/* Returns the byte order of the capture, PERFILE_BYTE_ORDER_LITTLE or _BIG. */
+static inline uint32_t perfile_session_byte_order(const perfile_session *s)
+{
+    return (uint32_t)perfile_session_number(s, PERFILE_SESSION_BYTE_ORDER);
+}
+
+/* Returns true if that differs from the byte order of this machine, so that numbers are
+ * byte-swapped when decoded. */
+static inline bool perfile_session_swapped(const perfile_session *s)
+{
+    return perfile_session_number(s, PERFILE_SESSION_SWAPPED) != 0;
+}
 
 /* Returns the number of events known so far.  In a pipe more may come. */
-PERFILE_API uint32_t perfile_session_n_events(const perfile_session *s);
+static inline uint32_t perfile_session_n_events(const perfile_session *s)
+{
+    return (uint32_t)perfile_session_number(s, PERFILE_SESSION_N_EVENTS);
+}
+#endif
+
 /* Return an event by index or id, or NULL if there is no such event. */
 PERFILE_API const perfile_event *perfile_session_event(const perfile_session *s, uint32_t index);
 PERFILE_API const perfile_event *perfile_session_event_by_id(const perfile_session *s, uint64_t id);
 
-/* Features in ascending order of number.  If one occurs several times, the first is kept. */
-PERFILE_API uint32_t perfile_session_n_features(const perfile_session *s);
+#ifndef PERFILE_DECLARATIONS
+/* Returns the number of features known so far. */
+static inline uint32_t perfile_session_n_features(const perfile_session *s)
+{
+    return (uint32_t)perfile_session_number(s, PERFILE_SESSION_N_FEATURES);
+}
+#endif
+
+/* Returns a feature by position, in ascending order of number.  If one occurs several times, the
+ * first is kept. */
 PERFILE_API const perfile_feature *perfile_session_feature_at(const perfile_session *s,
                                                               uint32_t position);
 /* Returns a feature by number, or NULL if the capture does not have it (yet). */
@@ -57,7 +95,16 @@ typedef struct perfile_build_id {
     uint16_t origin; /* PERFILE_ORIGIN_… */
     uint64_t reserved[2];
 } perfile_build_id;
-PERFILE_API uint32_t perfile_session_n_build_ids(const perfile_session *s);
+
+#ifndef PERFILE_DECLARATIONS
+/* Returns the number of build ids known so far. */
+static inline uint32_t perfile_session_n_build_ids(const perfile_session *s)
+{
+    return (uint32_t)perfile_session_number(s, PERFILE_SESSION_N_BUILD_IDS);
+}
+#endif
+
+/* Returns the build id at `position`, or NULL. */
 PERFILE_API const perfile_build_id *perfile_session_build_id(const perfile_session *s,
                                                              uint32_t position);
 
@@ -74,8 +121,13 @@ enum {
 };
 PERFILE_API const char *perfile_session_fact(const perfile_session *s, unsigned fact);
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the number of CPUs available when recorded, 0 when not known. */
-PERFILE_API uint32_t perfile_session_n_cpus(const perfile_session *s);
+static inline uint32_t perfile_session_n_cpus(const perfile_session *s)
+{
+    return (uint32_t)perfile_session_number(s, PERFILE_SESSION_N_CPUS);
+}
+#endif
 
 /* The clock of the time fields. */
 typedef struct perfile_clock {

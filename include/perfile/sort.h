@@ -90,10 +90,15 @@ typedef struct perfile_sort_summary {
     uint64_t reserved[6];
 } perfile_sort_summary;
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *out with the counts so far; zeros if `stream` is not a stage of
  * perfile_sort(). */
-PERFILE_API void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out,
-                                          size_t size);
+static inline void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out,
+                                            size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_SORT, stream, out, size);
+}
+#endif
 
 #ifdef __cplusplus
 }

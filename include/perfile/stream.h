@@ -172,9 +172,14 @@ typedef struct perfile_stream_summary {
     uint64_t reserved[7];
 } perfile_stream_summary;
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *out. */
-PERFILE_API void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out,
-                                            size_t size);
+static inline void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out,
+                                              size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_STREAM, s, out, size);
+}
+#endif
 
 /* Closes the stream and everything it owns.  `s` may be NULL. */
 PERFILE_API void perfile_stream_close(perfile_stream *s);

@@ -184,13 +184,14 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_source(
 PERFILE_API size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size);
 
 #ifndef PERFILE_DECLARATIONS
-/* Return a reason (PERFILE_SYMBOL_NO_FILE …) in words, "no file with symbols", and an origin,
- * "symtab".  Static; NULL for other numbers. */
+/* Returns a reason (PERFILE_SYMBOL_NO_FILE …) in words, "no file with symbols"; NULL for other
+ * numbers.  Static. */
 static inline const char *perfile_symbol_reason_text(unsigned reason)
 {
     return perfile_name(PERFILE_NAME_SYMBOL_REASON, reason);
 }
 
+/* Returns an origin in words, "symtab"; NULL for other numbers.  Static. */
 static inline const char *perfile_symbol_origin_text(unsigned origin)
 {
     return perfile_name(PERFILE_NAME_SYMBOL_ORIGIN, origin);

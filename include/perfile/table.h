@@ -76,9 +76,7 @@ static inline bool perfile_table_column(size_t table, size_t position, perfile_c
 {
     return perfile_row(PERFILE_ROW_COLUMN, table, position, out, size);
 }
-#endif
 
-#ifndef PERFILE_DECLARATIONS
 /* Returns the name of a PERFILE_COLUMN_…: "bool", "i32", "i64", "u64", "f64", "text", "wall",
  * "texts", "i64s", "group", "list"; NULL for other numbers. */
 static inline const char *perfile_column_type_name(uint32_t type)

@@ -113,10 +113,15 @@ typedef struct perfile_target_summary {
     uint64_t reserved[7];
 } perfile_target_summary;
 
+#ifndef PERFILE_DECLARATIONS
 /* Fills the first `size` bytes of *out with the counts so far; zeros if `stream` is not such a
  * stage. */
-PERFILE_API void perfile_target_get_summary(const perfile_stream *stream,
-                                            perfile_target_summary *out, size_t size);
+static inline void perfile_target_get_summary(const perfile_stream *stream,
+                                              perfile_target_summary *out, size_t size)
+{
+    perfile_summary(PERFILE_SUMMARY_TARGET, stream, out, size);
+}
+#endif
 
 #ifdef __cplusplus
 }

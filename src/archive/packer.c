@@ -15,6 +15,7 @@
 #include "io/workers.h"
 #include "perfile/version.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -542,11 +543,11 @@ void pf_about_free(pf_about *x)
 
 perfile_status pf_about_events(pf_about *x, const perfile_session *s, perfile_error *err)
 {
-    if (!s || (s == x->session && perfile_session_generation(s) == x->generation))
+    if (!s || (s == x->session && pf_session_generation(s) == x->generation))
         return PERFILE_OK;
     x->session = s;
-    x->generation = perfile_session_generation(s);
-    const uint32_t n = perfile_session_n_events(s);
+    x->generation = pf_session_generation(s);
+    const uint32_t n = pf_session_n_events(s);
     pf_free(x->events);
     pf_arena_free(&x->strings);
     x->n_events = 0;

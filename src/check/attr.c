@@ -14,6 +14,7 @@
 #include "schema/types.h"
 #include "base/command.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 enum {
     ATTR_OFFSET_IN_ENTRY = 16, /* the offset and size of the ids in an entry of attrs */
@@ -265,7 +266,7 @@ static perfile_status check_event(pf_check *c, const perfile_event *e, perfile_e
 /* See check.h.  Clears the cache of the last id, because ids may belong to another event now. */
 perfile_status pf_check_attrs(pf_check *c, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_events(c->session);
+    uint32_t n = pf_session_n_events(c->session);
     if (n > c->events.plans_cap) {
         uint32_t cap = n < UINT32_MAX / 2 ? 2 * n : n;
         pf_check_plan *more = pf_realloc(c->events.plans, cap, sizeof *more);
@@ -305,7 +306,7 @@ static void check_tracepoint(pf_check *c, const perfile_event *e)
 
 void pf_check_attrs_end(pf_check *c)
 {
-    uint32_t n = perfile_session_n_events(c->session);
+    uint32_t n = pf_session_n_events(c->session);
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(c->session, i);
         check_tracepoint(c, e);

@@ -221,7 +221,7 @@ static void check_features_place(pf_check *c, const perfile_container *k)
     /* False if the numbers of the header overflow: then the order is not checked. */
     bool ordered = !__builtin_add_overflow(k->data.offset, k->data.size, &end) &&
                    !__builtin_add_overflow(end, n * TABLE_ENTRY, &end);
-    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         perfile_extent as = {.role = PERFILE_EXTENT_FEATURE, .number = f->number};
         if (f->origin != PERFILE_ORIGIN_CONTAINER)
@@ -252,10 +252,10 @@ static void check_event_types(pf_check *c, const perfile_container *k)
     uint64_t n = k->event_types.size / EVENT_TYPE;
     if (k->event_types.size == 0)
         return;
-    if (k->event_types.size % EVENT_TYPE || n != perfile_session_n_events(s)) {
+    if (k->event_types.size % EVENT_TYPE || n != pf_session_n_events(s)) {
         pf_report_offset(c, PERFILE_RULE_V_014, PF_FULL, k->event_types.offset, "event_types",
                          "%" PRIu64 " bytes of event types for %" PRIu32 " events",
-                         k->event_types.size, perfile_session_n_events(s));
+                         k->event_types.size, pf_session_n_events(s));
         return;
     }
     for (uint32_t i = 0; i < n && i < pf_session_n_event_types(s); i++) {

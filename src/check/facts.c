@@ -16,7 +16,7 @@ static void check_event_desc(pf_check *c, const perfile_feature *f)
 {
     perfile_event_desc v;
     perfile_event_desc_entry e;
-    uint32_t n = perfile_session_n_events(c->session);
+    uint32_t n = pf_session_n_events(c->session);
     if (perfile_event_desc_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return;
     if (v.nr_events != n) {
@@ -100,7 +100,7 @@ static void check_groups(pf_check *c, const perfile_feature *f)
 {
     perfile_group_desc v;
     perfile_group_desc_entry e;
-    uint32_t n = perfile_session_n_events(c->session);
+    uint32_t n = pf_session_n_events(c->session);
     uint64_t end = 0;
     if (perfile_group_desc_decode(f, &v, sizeof v, NULL) != PERFILE_OK)
         return;
@@ -123,7 +123,7 @@ static void check_pmus(pf_check *c, const perfile_feature *f)
     perfile_pmu_mappings v;
     if (perfile_pmu_mappings_decode(f, &v, sizeof v, NULL) != PERFILE_OK || v.nr == 0)
         return;
-    for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(c->session); i++) {
         const perfile_event *e = perfile_session_event(c->session, i);
         if (e->attr->type >= FIRST_PMU && e->attr->type < INT32_MAX &&
             !pf_session_pmu_name(c->session, e->attr->type))
@@ -162,7 +162,7 @@ static void check_tracing(pf_check *c, const perfile_feature *f)
         pf_report_feature(c, PERFILE_RULE_V_614, PF_FULL, f, "tracing_data.big_endian",
                           "byte order %u, not 0 or 1", order);
     else if (begin == TRACING_WHOLE &&
-             (bool)order != (perfile_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG))
+             (bool)order != (pf_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG))
         pf_report_feature(c, PERFILE_RULE_V_614, PF_LESSER, f, "tracing_data.big_endian",
                           "its byte order is not that of the file");
 }
@@ -248,7 +248,7 @@ void pf_check_facts(pf_check *c, const perfile_feature *f)
 
 static bool branches_sampled(const perfile_session *s)
 {
-    for (uint32_t i = 0; i < perfile_session_n_events(s); i++)
+    for (uint32_t i = 0; i < pf_session_n_events(s); i++)
         if (perfile_session_event(s, i)->attr->sample_type & PERFILE_SAMPLE_BRANCH_STACK)
             return true;
     return false;

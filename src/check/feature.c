@@ -12,6 +12,7 @@
 #include "base/byte_order.h"
 #include "base/command.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 /* perf pads strings to 64 bytes.  The features of simpleperf begin with FILE and have strings in
  * another form. */
@@ -128,7 +129,7 @@ static bool check_content(pf_check *c, const perfile_feature *f)
 void pf_check_features(pf_check *c)
 {
     const perfile_session *s = c->session;
-    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         if (f->damage || !pf_feature_name(f->number))
             continue;

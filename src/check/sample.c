@@ -9,6 +9,7 @@
 #include "check/check.h"
 #include "core/layout.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 enum {
     LEAST_RAW = 8,  /* common fields of a tracepoint: type, flags, preempt_count, pid */
@@ -112,7 +113,7 @@ static void check_callchain(pf_check *c, const perfile_record *r, const perfile_
 static void check_branches(pf_check *c, const perfile_record *r, const perfile_sample *s)
 {
     const perfile_list *l = &s->branch_stack.lbr;
-    bool big = perfile_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG;
+    bool big = pf_session_byte_order(c->session) == PERFILE_BYTE_ORDER_BIG;
     for (size_t i = 0; (i + 1) * BRANCH_ENTRY <= l->bytes.len; i++) {
         uint64_t flags = pf_load_u64(l->bytes.ptr + i * BRANCH_ENTRY + BRANCH_FLAGS, l->swapped);
         /* The flags are C bit-fields: on big-endian machines the first ones are the top bits. */

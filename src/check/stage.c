@@ -15,6 +15,7 @@
 #include "check/check.h"
 #include "perfile/model.h"
 #include "check/command.h"
+#include "core/command.h"
 
 static pf_check *check_of(perfile_stream *s)
 {
@@ -25,8 +26,8 @@ static pf_check *check_of(perfile_stream *s)
  * generation of the session has changed. */
 static perfile_status refresh_from_session(pf_check *c, perfile_error *err)
 {
-    c->events.generation = perfile_session_generation(c->session);
-    c->n_cpus = perfile_session_n_cpus(c->session);
+    c->events.generation = pf_session_generation(c->session);
+    c->n_cpus = pf_session_n_cpus(c->session);
     c->times.span_first = 0;
     c->times.span_last = UINT64_MAX;
     perfile_sample_time v;
@@ -129,7 +130,7 @@ static perfile_status fill(perfile_stream *s, perfile_error *err)
         finish(c);
     if (st != PERFILE_OK)
         return st;
-    if (perfile_session_generation(c->session) != c->events.generation)
+    if (pf_session_generation(c->session) != c->events.generation)
         st = refresh_from_session(c, err);
     for (size_t i = skip_samples(c, first, n); st == PERFILE_OK && i < n;
          i += 1 + skip_samples(c, first + i + 1, n - i - 1))

@@ -5,6 +5,7 @@
 #include "check/check.h"
 
 #include "core/layout.h"
+#include "core/command.h"
 
 enum { PAGE = 4096, HEADER = 104 };
 
@@ -39,7 +40,7 @@ static uint64_t sample_type_of(const pf_check *c, uint32_t event)
  */
 static const perfile_feature *feature_of_header(const pf_check *c, uint32_t number)
 {
-    for (uint32_t i = 0; i < perfile_session_n_features(c->session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(c->session); i++) {
         const perfile_feature *f = perfile_session_feature_at(c->session, i);
         if (f->number == number && f->origin == PERFILE_ORIGIN_CONTAINER)
             return f;
@@ -51,7 +52,7 @@ static const perfile_feature *feature_of_header(const pf_check *c, uint32_t numb
  * `perf stat record`. */
 static bool compares_events(const pf_check *c)
 {
-    return perfile_session_n_events(c->session) > 1 && !feature_of_header(c, PERFILE_FEATURE_STAT);
+    return pf_session_n_events(c->session) > 1 && !feature_of_header(c, PERFILE_FEATURE_STAT);
 }
 
 /* Returns true if the id is not at the same position in the records of all events. */
@@ -60,7 +61,7 @@ static bool ids_differ(const pf_check *c)
     uint64_t first = sample_type_of(c, 0);
     if (place_in_sample(first) < 0)
         return true;
-    for (uint32_t i = 1; i < perfile_session_n_events(c->session); i++) {
+    for (uint32_t i = 1; i < pf_session_n_events(c->session); i++) {
         uint64_t type = sample_type_of(c, i);
         if (place_in_sample(type) != place_in_sample(first) ||
             place_in_trailer(type) != place_in_trailer(first))
@@ -73,7 +74,7 @@ static bool ids_differ(const pf_check *c)
 static bool holds_EVENTS_OF_TWO_TYPES(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    for (uint32_t i = 1; i < perfile_session_n_events(c->session); i++)
+    for (uint32_t i = 1; i < pf_session_n_events(c->session); i++)
         if (sample_type_of(c, i) != sample_type_of(c, 0))
             return compares_events(c);
     return false;
@@ -88,7 +89,7 @@ static bool holds_IDS_AT_TWO_PLACES(const pf_check *c, const pf_release *perf)
 static bool holds_IDS_NOWHERE(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return perfile_session_n_events(c->session) > 1 && c->counts.by_type[PERFILE_RECORD_SAMPLE] &&
+    return pf_session_n_events(c->session) > 1 && c->counts.by_type[PERFILE_RECORD_SAMPLE] &&
            ids_differ(c);
 }
 
@@ -117,7 +118,7 @@ static bool is_big_endian(const pf_check *c)
 static bool holds_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 && c->traits.unswapped_ids;
+    return is_big_endian(c) && pf_session_n_events(c->session) > 1 && c->traits.unswapped_ids;
 }
 
 static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
@@ -130,8 +131,8 @@ static bool holds_NEXT_SWAPPED(const pf_check *c, const pf_release *perf)
  * before that. */
 static bool holds_FIRST_IDS_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 {
-    return is_big_endian(c) && perfile_session_n_events(c->session) > 1 &&
-           c->traits.first_id_offset && c->traits.first_id_offset < perf->attr_size;
+    return is_big_endian(c) && pf_session_n_events(c->session) > 1 && c->traits.first_id_offset &&
+           c->traits.first_id_offset < perf->attr_size;
 }
 
 static bool holds_RAW_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
@@ -144,7 +145,7 @@ static bool holds_RAW_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
 static bool holds_HALVES_EXCHANGED(const pf_check *c, const pf_release *perf)
 {
     (void)perf;
-    for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++)
+    for (uint32_t i = 0; i < pf_session_n_events(c->session); i++)
         if (sample_type_of(c, i) & (PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CPU))
             return is_big_endian(c) && c->counts.by_type[PERFILE_RECORD_SAMPLE];
     return false;

@@ -6,6 +6,7 @@
 #include "check/check.h"
 #include "core/facts.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 enum {
     CPU_MAP_LIST, /* PERF_CPU_MAP__CPUS, __MASK, __RANGE_CPUS */
@@ -211,7 +212,7 @@ void pf_check_user_end(pf_check *c)
         pf_report_offset(c, PERFILE_RULE_V_503, PF_FULL, c->user.last_feature_offset,
                          "header_feature", "no empty HEADER_FEATURE follows the last one");
     uint64_t ids = 0;
-    for (uint32_t i = 0; i < perfile_session_n_events(c->session); i++)
+    for (uint32_t i = 0; i < pf_session_n_events(c->session); i++)
         ids += perfile_session_event(c->session, i)->ids.n;
     if (c->user.indexed_ids && !c->user.index_has_unknown && ids > c->user.indexed_ids)
         pf_report_offset(c, PERFILE_RULE_V_505, PF_FULL, PERFILE_NO_OFFSET, "id_index",

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "check/command.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 enum { LEVEL_FULL = PF_FULL, LEVEL_LESSER = PF_LESSER };
 
@@ -62,7 +63,7 @@ static __attribute__((format(printf, 3, 4))) void add_reason(answer *a, unsigned
 static void judge_attrs(answer *a)
 {
     uint32_t largest = 0, index = 0;
-    for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(a->c->session); i++) {
         const perfile_event *e = perfile_session_event(a->c->session, i);
         if (e->ids_damage)
             add_reason(a, PERFILE_VERDICT_REFUSES,
@@ -105,7 +106,7 @@ static const char *names_of(const char *word, uint64_t bits, char buf[200])
 static void judge_layouts(answer *a)
 {
     char buf[200];
-    for (uint32_t i = 0; i < perfile_session_n_events(a->c->session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(a->c->session); i++) {
         const perfile_attr *attr = perfile_session_event(a->c->session, i)->attr;
         const uint64_t type = attr->sample_type;
         const uint64_t fields = type & ~pf_low_bits(a->perf->sample_bits);
@@ -139,7 +140,7 @@ static void judge_tracepoints(answer *a)
     const perfile_session *s = a->c->session;
     const perfile_feature *f = perfile_session_feature(s, PERFILE_FEATURE_TRACING_DATA);
     bool described = f && f->origin == PERFILE_ORIGIN_CONTAINER && !f->damage;
-    for (uint32_t i = 0; !a->c->pipe && i < perfile_session_n_events(s); i++) {
+    for (uint32_t i = 0; !a->c->pipe && i < pf_session_n_events(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
         if (e->attr->type != PERFILE_TYPE_TRACEPOINT ||
             (described && pf_session_has_tracepoint(s, e->attr->config)))
@@ -175,7 +176,7 @@ static void judge_types(answer *a)
 static void judge_features(answer *a)
 {
     const perfile_session *s = a->c->session;
-    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         const char *name = pf_feature_name(f->number);
         /* An empty feature in a stream ends the list. */

@@ -6,6 +6,7 @@
 #include "perfile/record.h"
 #include "perfile/session.h"
 #include "perfile/stream.h"
+#include "perfile/writer.h"
 
 /* Returns the layout that decodes the record: that of its event, or the one that all events share
  * if the id is unknown.  NULL if there is none.  *damage (`damage` may be NULL) becomes
@@ -102,5 +103,17 @@ bool pf_feature_type_at(size_t position, perfile_feature_type *out, size_t size)
  * form PIPE it is a record: perfile_writer_put_header_event_type(). */
 PERFILE_MUST_USE perfile_status pf_writer_event_type(perfile_writer *w, uint64_t event_id,
                                                      perfile_bytes name, perfile_error *err);
+
+/* perfile_stream_get_summary(). */
+void pf_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out, size_t size);
+
+/* The numbers of perfile_session_number(). */
+uint32_t pf_session_n_events(const perfile_session *s);
+uint32_t pf_session_n_features(const perfile_session *s);
+uint32_t pf_session_n_build_ids(const perfile_session *s);
+uint32_t pf_session_n_cpus(const perfile_session *s);
+uint32_t pf_session_byte_order(const perfile_session *s);
+bool pf_session_swapped(const perfile_session *s);
+uint64_t pf_session_generation(const perfile_session *s);
 
 #endif

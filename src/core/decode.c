@@ -228,7 +228,7 @@ perfile_status perfile_stream_sample(perfile_stream *s, const perfile_record *r,
 static pf_context feature_context(const perfile_feature *f)
 {
     pf_context k = {.as_stored = pf_session_as_stored(f->session),
-                    .nr_cpus_avail = f->session ? perfile_session_n_cpus(f->session) : 0};
+                    .nr_cpus_avail = f->session ? pf_session_n_cpus(f->session) : 0};
     return k;
 }
 

@@ -13,6 +13,7 @@
 #include "perfile/encode.h"
 #include "schema/expand.h"
 #include "base/command.h"
+#include "core/command.h"
 
 #include <inttypes.h>
 
@@ -448,7 +449,7 @@ static perfile_status swap_payload(const perfile_feature *f, uint8_t *out, perfi
         return PERFILE_E_UNSUPPORTED;
     }
     const pf_context k = {.as_stored = pf_session_as_stored(f->session),
-                          .nr_cpus_avail = f->session ? perfile_session_n_cpus(f->session) : 0};
+                          .nr_cpus_avail = f->session ? pf_session_n_cpus(f->session) : 0};
     bool swapped = f->flags & PERFILE_REC_SWAPPED;
     pf_cursor c = pf_cur(f->payload, swapped);
     row->byteswap(&k, &c, out);

@@ -168,7 +168,7 @@ const char *perfile_session_fact(const perfile_session *s, unsigned fact)
     return fact < PERFILE_N_FACTS ? s->facts[fact] : NULL;
 }
 
-uint32_t perfile_session_n_cpus(const perfile_session *s)
+uint32_t pf_session_n_cpus(const perfile_session *s)
 {
     return s->n_cpus;
 }
@@ -288,8 +288,8 @@ static bool is_among(perfile_bytes indices, uint32_t i)
 perfile_status pf_event_desc_make(const perfile_session *s, const char *const *names,
                                   perfile_bytes left_out, pf_buffer *out, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_events(s), described = 0;
-    bool swap = perfile_session_swapped(s);
+    uint32_t n = pf_session_n_events(s), described = 0;
+    bool swap = pf_session_swapped(s);
     size_t attr_size = PF_ATTR_LEAST;
     for (uint32_t i = 0; i < n; i++) {
         if (is_among(left_out, i))

@@ -427,22 +427,22 @@ bool pf_session_as_stored(const perfile_session *s)
     return s && s->as_stored;
 }
 
-uint64_t perfile_session_generation(const perfile_session *s)
+uint64_t pf_session_generation(const perfile_session *s)
 {
     return s->generation;
 }
 
-bool perfile_session_swapped(const perfile_session *s)
+bool pf_session_swapped(const perfile_session *s)
 {
     return s->swapped;
 }
 
-uint32_t perfile_session_byte_order(const perfile_session *s)
+uint32_t pf_session_byte_order(const perfile_session *s)
 {
     return pf_byte_order_of(s->swapped);
 }
 
-uint32_t perfile_session_n_events(const perfile_session *s)
+uint32_t pf_session_n_events(const perfile_session *s)
 {
     return s->n_events;
 }
@@ -457,7 +457,7 @@ const perfile_event *perfile_session_event_by_id(const perfile_session *s, uint6
     return perfile_session_event(s, pf_ids_find(&s->ids, id));
 }
 
-uint32_t perfile_session_n_features(const perfile_session *s)
+uint32_t pf_session_n_features(const perfile_session *s)
 {
     return s->n_features;
 }
@@ -482,7 +482,7 @@ const pf_event_type *pf_session_event_type(const perfile_session *s, uint32_t po
     return position < s->event_types.n ? s->event_types.items[position] : NULL;
 }
 
-uint32_t perfile_session_n_build_ids(const perfile_session *s)
+uint32_t pf_session_n_build_ids(const perfile_session *s)
 {
     return s->build_ids.n;
 }
@@ -722,4 +722,26 @@ perfile_status pf_session_view_replace(pf_session_view *v, uint32_t number, perf
     if (number == PERFILE_FEATURE_BUILD_ID)
         st = decode_build_ids(v, f, err);
     return st == PERFILE_OK ? refresh(v, err) : st;
+}
+
+uint64_t perfile_session_number(const perfile_session *s, uint32_t number)
+{
+    switch (number) {
+    case PERFILE_SESSION_N_EVENTS:
+        return pf_session_n_events(s);
+    case PERFILE_SESSION_N_FEATURES:
+        return pf_session_n_features(s);
+    case PERFILE_SESSION_N_BUILD_IDS:
+        return pf_session_n_build_ids(s);
+    case PERFILE_SESSION_N_CPUS:
+        return pf_session_n_cpus(s);
+    case PERFILE_SESSION_BYTE_ORDER:
+        return pf_session_byte_order(s);
+    case PERFILE_SESSION_SWAPPED:
+        return pf_session_swapped(s);
+    case PERFILE_SESSION_GENERATION:
+        return pf_session_generation(s);
+    default:
+        return 0;
+    }
 }

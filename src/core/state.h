@@ -39,7 +39,7 @@ struct perfile_session {
     bool regroup;   /* the next pf_session_resolve() assigns the groups of all events again */
     int8_t sample_id_slot;  /* word with the id in samples of the first event: see core/layout.h */
     int8_t trailer_id_slot; /* the same for trailers */
-    uint64_t generation;    /* see perfile_session_generation() */
+    uint64_t generation;    /* see pf_session_generation() */
     const perfile_layout
         *shared; /* equal to the layouts of all events; NULL if they differ or there are none */
     pf_usual_fn *usual; /* specialized decoder for samples of `shared`, or NULL */

@@ -137,7 +137,7 @@ const perfile_container *perfile_stream_container(const perfile_stream *s)
     return &s->container;
 }
 
-void perfile_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out, size_t size)
+void pf_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out, size_t size)
 {
     while (s->below)
         s = s->below;

@@ -477,7 +477,7 @@ void pf_zone_recent_count(pf_zone *z)
 /* Prepares `recent` for a run of this session. */
 static bool prepare(pf_zone *z, const perfile_session *s)
 {
-    const uint64_t generation = perfile_session_generation(s);
+    const uint64_t generation = pf_session_generation(s);
     if (!z->recent) {
         z->recent = pf_alloc(1, sizeof *z->recent);
         if (!z->recent)
@@ -600,7 +600,7 @@ bool pf_zone_add_samples(pf_zone *z, const perfile_record *first, size_t n, size
 {
     const perfile_session *s = first->session;
     const bool swap = first->flags & PERFILE_REC_SWAPPED; /* the same for all records of a run */
-    const bool one = perfile_session_n_events(s) == 1;
+    const bool one = pf_session_n_events(s) == 1;
     const int id_slot = one ? -1 : pf_session_sample_id_slot(s);
     uint64_t bytes = 0, least = UINT64_MAX, most = 0, zeros = 0, missing = 0;
     sample_places at = places_of(NULL);

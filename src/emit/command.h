@@ -56,4 +56,7 @@ PERFILE_MUST_USE perfile_status pf_emitter_flush(perfile_emitter *e, perfile_err
 int pf_emitter_outcome(const perfile_emitter *e);
 uint64_t pf_emitter_errors(const perfile_emitter *e);
 
+/* perfile_emitter_get_summary(). */
+void pf_emitter_get_summary(const perfile_emitter *e, perfile_export_summary *out, size_t size);
+
 #endif

@@ -435,8 +435,7 @@ perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
     return st == PERFILE_OK ? pf_emitter_flush(e, err) : st;
 }
 
-void perfile_emitter_get_summary(const perfile_emitter *e, perfile_export_summary *summary,
-                                 size_t size)
+void pf_emitter_get_summary(const perfile_emitter *e, perfile_export_summary *summary, size_t size)
 {
     perfile_export_summary all = {0};
     if (e->ops->exports)

@@ -434,7 +434,7 @@ static void stored_headers(pf_text_page *t)
         return;
     for (uint32_t i = 0; i < c->n_parts; i++) {
         const perfile_part *part = &c->parts[i];
-        pf_cursor at = pf_cur(part->header, perfile_session_swapped(e->session));
+        pf_cursor at = pf_cur(part->header, pf_session_swapped(e->session));
         const pf_walker walker = {&pf_text_page_visitor, t, at.pos, 0, 0};
         if (part->name) {
             pf_text_page_line(t, 0);
@@ -546,7 +546,7 @@ static void pf_text_facts(pf_text_page *t)
         header_lines(t);
     container_damage(t, PERFILE_EXTENT_HEADER);
     container_damage(t, PERFILE_EXTENT_ATTRS);
-    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(s); i++) {
         const perfile_event *event = perfile_session_event(s, i);
         /* Events and features of other origin are shown with the record that contains them. */
         if (event->origin == PERFILE_ORIGIN_CONTAINER)
@@ -554,7 +554,7 @@ static void pf_text_facts(pf_text_page *t)
     }
     for (uint32_t i = 0; i < pf_session_n_event_types(s); i++)
         event_type_line(t, pf_session_event_type(s, i));
-    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         if (f->origin == PERFILE_ORIGIN_CONTAINER)
             feature_lines(t, f);

@@ -14,6 +14,7 @@
 #include "perfile/abi.h"
 #include "perfile/session.h"
 #include "trace/tracepoints.h"
+#include "core/command.h"
 
 static bool is_word(const char *s, size_t n)
 {
@@ -100,7 +101,7 @@ static perfile_status classes_of(perfile_expr *e, const pf_slot *s, uint8_t *cla
 {
     uint32_t position;
     *classes = 0;
-    for (uint32_t i = 0; i < perfile_session_n_events(e->payload.session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(e->payload.session); i++) {
         const pf_trace_format *format;
         const perfile_event *event = perfile_session_event(e->payload.session, i);
         perfile_status st = pf_tracepoints_of_event(e->payload.tracepoints, event, &format, err);

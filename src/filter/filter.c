@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "schema/rows.h"
+#include "filter/command.h"
 
 /* Returns the records of a run that are tested against the terms: data, and side-band if terms can
  * select it. Facts are always kept. */
@@ -306,8 +307,7 @@ perfile_status perfile_filter_new(const perfile_filter_options *options,
     return PERFILE_OK;
 }
 
-void perfile_filter_get_summary(const perfile_filter_state *x, perfile_filter_summary *out,
-                                size_t size)
+void pf_filter_get_summary(const perfile_filter_state *x, perfile_filter_summary *out, size_t size)
 {
     memcpy(out, &x->result, size < sizeof x->result ? size : sizeof x->result);
 }

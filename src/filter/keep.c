@@ -10,6 +10,7 @@
 #include "filter/filter.h"
 #include "perfile/records.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -511,7 +512,7 @@ perfile_status pf_filter_update_sample_time(pf_filter *x, pf_session_view *view,
     if (sum->kept_samples == sum->samples)
         return PERFILE_OK;
     bool any = x->kept.first <= x->kept.last;
-    bool swapped = perfile_session_swapped(pf_session_view_shown(view));
+    bool swapped = pf_session_swapped(pf_session_view_shown(view));
     pf_store_u64(x->kept.sample_time, any ? x->kept.first : 0, swapped);
     pf_store_u64(x->kept.sample_time + 8, any ? x->kept.last : 0, swapped);
     return pf_session_view_replace(view, PERFILE_FEATURE_SAMPLE_TIME,
@@ -568,7 +569,7 @@ perfile_status pf_filter_update_build_ids(pf_filter *x, pf_session_view *view, p
     if (!f || f->damage || !x->kept.dropped_files || f->payload.ptr == x->kept.build_ids.ptr)
         return PERFILE_OK;
     pf_buffer_clear(&x->kept.build_ids);
-    pf_cursor c = pf_cur(f->payload, perfile_session_swapped(s));
+    pf_cursor c = pf_cur(f->payload, pf_session_swapped(s));
     while (pf_cur_left(&c)) {
         pf_cursor at = c;
         (void)pf_cur_u32(&at);

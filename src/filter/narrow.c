@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "filter/filter.h"
+#include "core/command.h"
 
 /* Whether values of a set or range are in the set that a term selects: none, some, or all. */
 enum { OUTSIDE, PARTLY, INSIDE };
@@ -125,7 +126,7 @@ static bool is_selected(const pf_filter *x, const pf_zone *z)
     const uint32_t places = 1U << PERFILE_FILTER_BY_TIME | 1U << PERFILE_FILTER_BY_PID |
                             1U << PERFILE_FILTER_BY_TID | 1U << PERFILE_FILTER_BY_CPU;
     const uint32_t answered = places | 1U << PERFILE_FILTER_BY_EVENT | 1U << PERFILE_FILTER_BY_TYPE;
-    if (!x->pass.resolved || x->pass.generation != perfile_session_generation(x->pass.session) ||
+    if (!x->pass.resolved || x->pass.generation != pf_session_generation(x->pass.session) ||
         x->terms.invert || x->options.every > 1 || x->options.head || x->terms.given & ~answered)
         return false;
     for (unsigned k = 0; k < PF_PLACES; k++) {

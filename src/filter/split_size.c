@@ -77,9 +77,9 @@ uint64_t pf_split_least_fact_bytes(const perfile_stream *s)
     enum { HEADER = 16, EVENT = 64 }; /* of a pipe; of the oldest attr */
     const perfile_session *session = perfile_stream_session(s);
     uint64_t bytes = HEADER;
-    for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
+    for (uint32_t i = 0; i < pf_session_n_events(session); i++)
         bytes += EVENT + 8 * (uint64_t)perfile_session_event(session, i)->ids.n;
-    for (uint32_t i = 0; i < perfile_session_n_features(session); i++)
+    for (uint32_t i = 0; i < pf_session_n_features(session); i++)
         if (perfile_session_feature_at(session, i)->number != PERFILE_FEATURE_BUILD_ID)
             bytes += perfile_session_feature_at(session, i)->payload.len;
     return bytes;
@@ -97,11 +97,11 @@ void pf_split_add_facts(pf_split *x, const perfile_stream *s)
      * counted. */
     bool file = perfile_stream_container(s)->form == PERFILE_FORM_FILE;
     uint64_t bytes = HEADER;
-    for (uint32_t i = 0; i < perfile_session_n_events(session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(session); i++) {
         const perfile_event *e = perfile_session_event(session, i);
         bytes += EVENT + (file ? 8 * (uint64_t)e->ids.n + strlen(e->name) : 0);
     }
-    for (uint32_t i = 0; i < perfile_session_n_features(session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(session); i++) {
         const perfile_feature *f = perfile_session_feature_at(session, i);
         /* In a pipe, each entry of BUILD_ID has a header of its own. */
         bytes += FEATURE + (file ? f->payload.len + f->payload.len / 4 : 0);

@@ -12,6 +12,7 @@
 #include "expr/fetch.h"
 #include "filter/filter.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 /* The kinds of terms, as errors and notes name them (perfile_error.where). */
 static const char *const members[PERFILE_FILTER_N_BY] = {
@@ -319,7 +320,7 @@ perfile_status pf_filter_terms(pf_filter *x, perfile_error *err)
 const char *pf_filter_next_missing_field(const pf_filter *x, uint32_t *next)
 {
     uint64_t recorded = 0;
-    uint32_t n = perfile_session_n_events(x->pass.session);
+    uint32_t n = pf_session_n_events(x->pass.session);
     for (uint32_t i = 0; i < n; i++)
         recorded |= perfile_session_event(x->pass.session, i)->layout->sample_type;
     while (n && !x->terms.invert && *next < PERFILE_FILTER_N_BY) {

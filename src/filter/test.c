@@ -9,6 +9,7 @@
 #include "perfile/filter.h"
 #include "perfile/records.h"
 #include "expr/command.h"
+#include "core/command.h"
 
 #include <string.h>
 
@@ -336,7 +337,7 @@ static void settle_events(pf_filter *x, uint32_t n)
 /* Computes event_fits for all events of the session. */
 static perfile_status resolve_events(pf_filter *x, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_events(x->pass.session);
+    uint32_t n = pf_session_n_events(x->pass.session);
     if (n > x->pass.events_cap) {
         uint8_t *more = pf_realloc(x->pass.event_fits, n, 1);
         if (!more)
@@ -356,7 +357,7 @@ static perfile_status resolve_events(pf_filter *x, perfile_error *err)
 perfile_status pf_filter_resolve(pf_filter *x, const perfile_record *first, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    uint64_t generation = perfile_session_generation(x->pass.session);
+    uint64_t generation = pf_session_generation(x->pass.session);
     if (generation != x->pass.generation && pf_filter_has(x, PERFILE_FILTER_BY_EVENT))
         st = resolve_events(x, err);
     x->pass.generation = generation;
@@ -380,7 +381,7 @@ perfile_status pf_filter_check_events(const pf_filter *x, perfile_error *err)
     if (!missing)
         return PERFILE_OK;
     list[0] = '\0';
-    uint32_t n = perfile_session_n_events(x->pass.session);
+    uint32_t n = pf_session_n_events(x->pass.session);
     for (uint32_t i = 0; i < n && i < SHOWN; i++) {
         const char *name = perfile_session_event(x->pass.session, i)->name;
         for (size_t k = 0; i && k < 2; k++)

@@ -12,6 +12,8 @@
 #include "io/out.h"
 #include "lib/registry.h"
 #include "undump/undump.h"
+#include "core/command.h"
+#include "transform/command.h"
 
 enum { DEFAULT_LEVEL = 1 }; /* level of zstd, as for `perf record -z` */
 
@@ -60,14 +62,14 @@ perfile_status pf_convert_check_damage(pf_convert *x, const perfile_stream *stre
     const perfile_container *c = perfile_stream_container(stream);
     const perfile_session *s = perfile_stream_session(stream);
     perfile_stream_summary sum;
-    perfile_stream_get_summary(stream, &sum, sizeof sum);
+    pf_stream_get_summary(stream, &sum, sizeof sum);
     if (sum.damages == 0)
         return PERFILE_OK;
     if (!pf_convert_forced(x))
         return pf_damage_refuse(&sum, "convert", err);
     for (uint32_t i = 0; i < c->n_damages; i++)
         note(x, PERFILE_NOTE_DAMAGE, UINT32_MAX, c->damages[i].damage, c->damages[i].offset);
-    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
         note(x, PERFILE_NOTE_EVENT_BROKEN, UINT32_MAX, e->damage, e->offset);
         note(x, PERFILE_NOTE_EVENT_BROKEN, UINT32_MAX, e->ids_damage, e->offset);
@@ -77,7 +79,7 @@ perfile_status pf_convert_check_damage(pf_convert *x, const perfile_stream *stre
 
 void pf_convert_note_features(pf_convert *x, const perfile_session *s)
 {
-    for (uint32_t i = 0; i < perfile_session_n_features(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(s); i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);
         note(x, PERFILE_NOTE_FEATURE_BROKEN, f->number, f->damage, f->offset);
     }
@@ -273,7 +275,7 @@ static perfile_status convert_records(pf_convert *x, perfile_error *err)
         st = perfile_target(s, &how, &s, err);
     }
     if (st == PERFILE_OK) {
-        const uint32_t order = perfile_session_byte_order(perfile_stream_session(s));
+        const uint32_t order = pf_session_byte_order(perfile_stream_session(s));
         x->result.byte_order = o->byte_order ? o->byte_order : order;
         swaps = x->result.byte_order != order;
     }
@@ -285,7 +287,7 @@ static perfile_status convert_records(pf_convert *x, perfile_error *err)
         st = write_all(x, s, swaps, err);
     if (scrub) {
         perfile_scrub_summary sum;
-        perfile_scrub_get_summary(scrub, &sum, sizeof sum);
+        pf_scrub_get_summary(scrub, &sum, sizeof sum);
         x->result.scrubbed_records = sum.records;
         x->result.scrubbed_bytes = sum.bytes;
     }
@@ -332,7 +334,7 @@ static perfile_status is_damaged(pf_convert *x, bool *damaged, perfile_error *er
         return st;
     while ((st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK)
         continue;
-    perfile_stream_get_summary(s, &sum, sizeof sum);
+    pf_stream_get_summary(s, &sum, sizeof sum);
     *damaged = sum.damages != 0;
     perfile_stream_close(s);
     return st < 0 ? st : PERFILE_OK;

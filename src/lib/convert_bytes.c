@@ -21,6 +21,7 @@
 #include "lib/convert.h"
 #include "schema/rows.h"
 #include "io/command.h"
+#include "core/command.h"
 
 enum { COPY_BYTES = 1 << 20 }; /* collected before they are copied, to make few large writes */
 
@@ -455,13 +456,13 @@ perfile_status pf_convert_bytes(pf_convert *x, bool swap, perfile_error *err)
     perfile_status st = open_and_copy(&m, err);
     if (m.stream) {
         perfile_stream_summary sum;
-        perfile_stream_get_summary(m.stream, &sum, sizeof sum);
+        pf_stream_get_summary(m.stream, &sum, sizeof sum);
         pf_convert_note_features(x, perfile_stream_session(m.stream));
         x->result.copied.damages = sum.damages;
         x->result.copied.lost = sum.lost;
         x->result.copied.bytes = sum.bytes;
-        x->result.copied.events = perfile_session_n_events(perfile_stream_session(m.stream));
-        x->result.copied.features = perfile_session_n_features(perfile_stream_session(m.stream));
+        x->result.copied.events = pf_session_n_events(perfile_stream_session(m.stream));
+        x->result.copied.features = pf_session_n_features(perfile_stream_session(m.stream));
     }
     x->result.same = st == PERFILE_OK && !swap;
     perfile_stream_close(m.stream);

@@ -325,7 +325,7 @@ static perfile_status copy(pf_copy *x, perfile_error *err)
     const perfile_record *first;
     perfile_stream_summary sum;
     size_t n;
-    perfile_stream_get_summary(x->stream, &sum, sizeof sum);
+    pf_stream_get_summary(x->stream, &sum, sizeof sum);
     if (sum.damages && !is_forced(x)) /* in the header, the attrs or the features */
         return pf_damage_refuse(&sum, "copy", err);
     perfile_status st = pf_copy_begin(x, err);
@@ -408,7 +408,7 @@ perfile_status perfile_copy(perfile_stream *s, perfile_writer *w,
     if (st == PERFILE_OK)
         st = copy(x, err);
     perfile_stream_summary sum;
-    perfile_stream_get_summary(s, &sum, sizeof sum);
+    pf_stream_get_summary(s, &sum, sizeof sum);
     x->result.bytes = sum.bytes;
     x->result.damages = sum.damages;
     x->result.lost = sum.lost;
@@ -426,8 +426,7 @@ perfile_writer_options pf_copy_writing(const perfile_stream *s, uint32_t form, c
                                     .as_stored = true,
                                     .form = form ? form : c->form,
                                     .format = format ? format : c->format,
-                                    .byte_order =
-                                        perfile_session_byte_order(perfile_stream_session(s))};
+                                    .byte_order = pf_session_byte_order(perfile_stream_session(s))};
 }
 
 perfile_status pf_copy_to(perfile_sink *sink, const perfile_writer_options *writing,

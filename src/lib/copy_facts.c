@@ -77,7 +77,7 @@ static bool made_by_writer(const pf_copy *x, uint32_t number)
 static perfile_status write_names(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    uint32_t n = perfile_session_n_events(x->session);
+    uint32_t n = pf_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         if (e->origin == PERFILE_ORIGIN_CONTAINER && e->name[0] && e->ids.n)
@@ -134,7 +134,7 @@ static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfil
 static perfile_status write_features(pf_copy *x, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    uint32_t n = perfile_session_n_features(x->session);
+    uint32_t n = pf_session_n_features(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_feature *f = perfile_session_feature_at(x->session, i);
         bool mine =
@@ -181,7 +181,7 @@ perfile_status pf_copy_begin(pf_copy *x, perfile_error *err)
     }
     begin_records(x);
     perfile_status st = pf_copy_headers(x->writer, x->container, err);
-    uint32_t n = perfile_session_n_events(x->session);
+    uint32_t n = pf_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         if (e->origin == PERFILE_ORIGIN_CONTAINER)
@@ -215,7 +215,7 @@ perfile_status pf_copy_release(pf_copy *x, perfile_error *err)
         st = write_event(x, perfile_session_event(x->session, (uint32_t)i), &ids[i], err);
     if (st == PERFILE_OK)
         st = write_event_types(x, err);
-    uint8_t flags = perfile_session_swapped(x->session) ? PERFILE_REC_SWAPPED : 0;
+    uint8_t flags = pf_session_swapped(x->session) ? PERFILE_REC_SWAPPED : 0;
     for (size_t at = 0; at < x->held.len && st == PERFILE_OK;) {
         const uint8_t *p = x->held.ptr + at;
         pf_frame f = pf_frame_at(p, flags);

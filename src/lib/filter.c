@@ -21,6 +21,8 @@
 #include "perfile/filter.h"
 #include "perfile/target.h"
 #include "model/command.h"
+#include "filter/command.h"
+#include "transform/command.h"
 
 /* The passes of a filter. */
 typedef struct passing {
@@ -315,9 +317,9 @@ static void count(filtering *f)
 {
     perfile_target_summary dropped = {0};
     perfile_filter_summary *sum = &f->filtered;
-    perfile_filter_get_summary(f->in.filter, sum, sizeof *sum);
+    pf_filter_get_summary(f->in.filter, sum, sizeof *sum);
     if (f->in.n)
-        perfile_target_get_summary(f->in.streams[f->in.n - 1], &dropped, sizeof dropped);
+        pf_target_get_summary(f->in.streams[f->in.n - 1], &dropped, sizeof dropped);
     sum->kept -= dropped.dropped < sum->kept ? dropped.dropped : sum->kept;
     if (dropped.dropped && f->copied.samples < sum->kept_samples)
         sum->kept_samples = f->copied.samples;

@@ -21,6 +21,8 @@
 #include "perfile/sort.h"
 #include "io/command.h"
 #include "base/command.h"
+#include "core/command.h"
+#include "sort/command.h"
 
 typedef struct merging merging;
 
@@ -122,7 +124,7 @@ static perfile_status on_kept(void *user, const perfile_record *r, const perfile
 /* Returns the byte order of a stream, as PERFILE_BYTE_ORDER_…. */
 static uint32_t order_of(const perfile_stream *s)
 {
-    return perfile_session_byte_order(perfile_stream_session(s));
+    return pf_session_byte_order(perfile_stream_session(s));
 }
 
 /* Puts the byte-swap stage on the stream if its byte order is not `order`. */
@@ -192,7 +194,7 @@ static perfile_status check_damage(const merging *m, perfile_error *err)
     for (size_t i = 0; i < m->n && fails_on_damage(m); i++) {
         perfile_stream_summary sum;
         unsigned damage = 1;
-        perfile_stream_get_summary(m->inputs[i].stream, &sum, sizeof sum);
+        pf_stream_get_summary(m->inputs[i].stream, &sum, sizeof sum);
         if (sum.damages == 0)
             continue;
         while (damage + 1 < sizeof sum.by_damage / sizeof sum.by_damage[0] &&
@@ -301,7 +303,7 @@ static void report_inputs(merging *m)
         const input *x = &m->inputs[i];
         perfile_stream_summary sum = {0};
         if (x->stream)
-            perfile_stream_get_summary(x->stream, &sum, sizeof sum);
+            pf_stream_get_summary(x->stream, &sum, sizeof sum);
         pf_result_out(x->in->summary, x->in->summary_size, &sum, sizeof sum);
         m->copied.damages += sum.damages;
         m->copied.lost += sum.lost;
@@ -373,7 +375,7 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
         st = merge(&m, err);
     report_inputs(&m);
     if (m.stream)
-        perfile_merge_get_summary(m.stream, &result, sizeof result);
+        pf_merge_get_summary(m.stream, &result, sizeof result);
     pf_result_out(summary, size, &result, sizeof result);
     pf_result_out(m.writing.copied, m.writing.copied_size, &m.copied, sizeof m.copied);
     close_all(&m);

@@ -1,12 +1,18 @@
-/* perfile_name() and perfile_row(): the numbers and tables of all rooms by one function each. */
+/* perfile_name(), perfile_row(), perfile_summary(): the numbers, tables and objects of all rooms by
+ * one function each. */
 #include "arrow/command.h"
 #include "base/command.h"
-#include "base/options.h"
 #include "check/command.h"
 #include "core/command.h"
+#include "emit/command.h"
+#include "filter/command.h"
 #include "lib/command.h"
+#include "report/command.h"
+#include "ring/command.h"
 #include "schema/command.h"
+#include "sort/command.h"
 #include "symbol/command.h"
+#include "transform/command.h"
 
 #include <string.h>
 
@@ -92,5 +98,40 @@ bool perfile_row(uint32_t of, uint64_t key, size_t position, void *out, size_t s
         return pf_format_at(key, position, out, size);
     default:
         return false;
+    }
+}
+
+void perfile_summary(uint32_t of, const void *object, void *out, size_t size)
+{
+    switch (of) {
+    case PERFILE_SUMMARY_STREAM:
+        pf_stream_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_SORT:
+        pf_sort_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_MERGE:
+        pf_merge_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_TARGET:
+        pf_target_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_SCRUB:
+        pf_scrub_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_FILTER:
+        pf_filter_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_EMITTER:
+        pf_emitter_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_PROFILE:
+        pf_profile_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_RING:
+        pf_ring_get_summary(object, out, size);
+        return;
+    default:
+        memset(out, 0, size);
     }
 }

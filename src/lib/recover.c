@@ -17,6 +17,7 @@
 #include "core/facts.h"
 #include "archive/command.h"
 #include "check/command.h"
+#include "core/command.h"
 
 /* Finds records that can be decoded but make no sense: those that break a rule of severity error of
  * the checker (format/rules.def).
@@ -234,9 +235,9 @@ static perfile_status recover(pf_recover *x, perfile_error *err)
     perfile_status st = pf_recover_records(x, err);
     if (st == PERFILE_OK)
         st = deferred_error(x, err);
-    x->result.events = perfile_session_n_events(x->session);
+    x->result.events = pf_session_n_events(x->session);
     perfile_stream_summary sum;
-    perfile_stream_get_summary(x->stream, &sum, sizeof sum);
+    pf_stream_get_summary(x->stream, &sum, sizeof sum);
     x->result.missing = sum.missing;
     x->result.damaged |= sum.damages != 0;
     if (st != PERFILE_OK)

@@ -39,7 +39,7 @@ perfile_status pf_recover_events(pf_recover *x, perfile_error *err)
     perfile_status st = PERFILE_OK;
     if (x->result.form != PERFILE_FORM_FILE)
         return st;
-    uint32_t n = perfile_session_n_events(x->session);
+    uint32_t n = pf_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         if (e->origin == PERFILE_ORIGIN_CONTAINER)
@@ -66,7 +66,7 @@ static uint32_t n_described(const perfile_feature *f)
 
 bool pf_recover_lacks_events(const pf_recover *x)
 {
-    return perfile_session_n_events(x->session) == 0 &&
+    return pf_session_n_events(x->session) == 0 &&
            n_described(perfile_session_feature(x->session, PERFILE_FEATURE_EVENT_DESC)) != 0;
 }
 
@@ -84,7 +84,7 @@ static uint32_t damage_of(const perfile_feature *f)
 static uint32_t feature_record_damage(const perfile_session *s, const perfile_feature *f)
 {
     uint32_t damage = damage_of(f);
-    uint32_t events = perfile_session_n_events(s);
+    uint32_t events = pf_session_n_events(s);
     if (!damage && f->number == PERFILE_FEATURE_EVENT_DESC && events && n_described(f) != events)
         damage = PERFILE_DAMAGE_IMPLAUSIBLE;
     return damage;
@@ -106,7 +106,7 @@ static bool is_foreign(const pf_recover *x, const perfile_event *e)
  * as dropped, and returns the damage for which the record is left out. */
 static uint32_t attr_record_damage(pf_recover *x, const perfile_record *r)
 {
-    uint32_t n = perfile_session_n_events(x->session);
+    uint32_t n = pf_session_n_events(x->session);
     const perfile_event *e = n ? perfile_session_event(x->session, n - 1) : NULL;
     if (!e || e->offset != r->offset + PF_PERF_RECORD_HEADER || !is_foreign(x, e) ||
         pf_recover_is_sound(x))
@@ -246,7 +246,7 @@ static perfile_status write_sample_time(pf_recover *x, perfile_error *err)
         return PERFILE_OK;
     x->result.features++;
     for (unsigned i = 0; i < 2; i++)
-        if (perfile_session_swapped(x->session))
+        if (pf_session_swapped(x->session))
             span[i] = pf_swap_u64(span[i]);
     if (!x->writer)
         return PERFILE_OK;
@@ -279,7 +279,7 @@ perfile_status pf_recover_features(pf_recover *x, perfile_error *err)
     uint64_t written = 0;
     if (x->result.form != PERFILE_FORM_FILE)
         return st;
-    uint32_t n = perfile_session_n_features(x->session);
+    uint32_t n = pf_session_n_features(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_feature *f = perfile_session_feature_at(x->session, i);
         const uint64_t before = x->result.features;
@@ -376,7 +376,7 @@ static uint8_t wrong_at(const pf_trial *t, uint32_t i)
 /* Appends the events of a session with their ids. */
 static perfile_status copy_events(const perfile_session *session, pf_repair *to, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_events(session);
+    uint32_t n = pf_session_n_events(session);
     for (uint32_t i = 0; i < n; i++) {
         const perfile_event *e = perfile_session_event(session, i);
         perfile_bytes ids = {e->ids.ptr, e->ids.width == 8 ? 8 * e->ids.n : 0};
@@ -420,7 +420,7 @@ static perfile_status try_events(perfile_bytes file, const perfile_assume *assum
         st = perfile_stream_next_run(s, &r, &n, err);
     if (st == PERFILE_OK || st == PERFILE_END)
         st = copy_events(perfile_stream_session(s), &t->events, err);
-    t->swap = perfile_session_swapped(perfile_stream_session(s));
+    t->swap = pf_session_swapped(perfile_stream_session(s));
     perfile_stream_close(s);
     if (t->events.no_memory)
         return pf_fail_nomem(err, "recover.events");

@@ -15,6 +15,7 @@
 #include "lib/recover.h"
 #include "schema/rows.h"
 #include "check/command.h"
+#include "core/command.h"
 
 /* Returns a record as the neighbor of a gap. */
 static perfile_gap_side side_of(const perfile_record *r)
@@ -107,7 +108,7 @@ static perfile_status report_container(pf_recover *x, perfile_error *err)
         perfile_gap gap = {.damage = d->damage, .offset = d->offset};
         st = add_gap(x, &gap, err);
     }
-    uint32_t n = perfile_session_n_events(x->session);
+    uint32_t n = pf_session_n_events(x->session);
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         const uint32_t damage[2] = {e->damage, e->ids_damage};
@@ -389,7 +390,7 @@ static void on_finding(void *user, const perfile_finding *f)
 static bool no_damage(const perfile_stream *s)
 {
     perfile_stream_summary sum;
-    perfile_stream_get_summary(s, &sum, sizeof sum);
+    pf_stream_get_summary(s, &sum, sizeof sum);
     return sum.damages == sum.by_damage[PERFILE_DAMAGE_TRUNCATED_DATA];
 }
 

@@ -25,6 +25,7 @@
 #include "lib/copy.h"
 #include "filter/command.h"
 #include "lib/command.h"
+#include "core/command.h"
 
 /* Returns the number of passes over the capture, for progress.  Until the parts are found, one lot
  * is assumed. */
@@ -53,7 +54,7 @@ static perfile_status refuse_damage(const pf_splitting *s, const perfile_stream 
                                     perfile_error *err)
 {
     perfile_stream_summary sum;
-    perfile_stream_get_summary(stream, &sum, sizeof sum);
+    pf_stream_get_summary(stream, &sum, sizeof sum);
     return s->failing && sum.damages ? pf_damage_refuse(&sum, "copy", err) : PERFILE_OK;
 }
 
@@ -80,7 +81,7 @@ static perfile_status find_parts(pf_splitting *s, perfile_error *err)
     st = pf_split_find(&s->split, stream, err);
     s->finding = false;
     s->found = stream;
-    perfile_stream_get_summary(stream, &sum, sizeof sum);
+    pf_stream_get_summary(stream, &sum, sizeof sum);
     s->sum.records = s->split.records;
     s->sum.samples = s->split.samples;
     s->sum.damages = sum.damages;
@@ -197,7 +198,7 @@ static void set_growth_limit(pf_splitting *s)
     enum { ALWAYS = 16 << 20 };
     const perfile_limits limits = s->limits;
     perfile_stream_summary sum;
-    perfile_stream_get_summary(s->found, &sum, sizeof sum);
+    pf_stream_get_summary(s->found, &sum, sizeof sum);
     uint64_t bytes = pf_container_bytes(perfile_stream_container(s->found)), most;
     bytes = sum.inner_bytes > bytes ? sum.inner_bytes : bytes;
     bytes = sum.bytes > bytes ? sum.bytes : bytes; /* a merged stream has several inputs */

@@ -18,4 +18,15 @@ const char *pf_model_comm_during(const perfile_model *model, uint32_t pid, uint3
  * until the next feed. */
 const perfile_mapping *pf_model_record_mapping(const perfile_model *model, const perfile_record *r);
 
+/* The lists of perfile_model_list(). */
+PERFILE_MUST_USE perfile_status pf_model_threads(perfile_model *model,
+                                                 const perfile_thread **threads, size_t *n,
+                                                 perfile_error *err);
+PERFILE_MUST_USE perfile_status pf_model_processes(perfile_model *model,
+                                                   const perfile_process **processes, size_t *n,
+                                                   perfile_error *err);
+PERFILE_MUST_USE perfile_status pf_model_mappings(perfile_model *model,
+                                                  const perfile_mapping **mappings, size_t *n,
+                                                  perfile_error *err);
+
 #endif

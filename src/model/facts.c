@@ -8,6 +8,7 @@
 #include "schema/rows.h"
 #include "perfile/model.h"
 #include "model/command.h"
+#include "core/command.h"
 
 /* Returns the entry of a file name, which must be in texts; adds it if needed.  Returns NULL when
  * out of memory or the budget is exhausted. */
@@ -94,7 +95,7 @@ static bool add_build_ids(perfile_model *m, const perfile_feature *f)
 /* Adds the feature INIT_MAP: consecutive records, up to the first incomplete one. */
 static bool add_init_map(perfile_model *m, const perfile_feature *f)
 {
-    pf_cursor c = pf_cur(f->payload, perfile_session_swapped(m->session));
+    pf_cursor c = pf_cur(f->payload, pf_session_swapped(m->session));
     while (pf_cur_left(&c) >= PF_PERF_RECORD_HEADER) {
         perfile_record r = {.family = PERFILE_FAMILY_PERF,
                             .header = c.pos,

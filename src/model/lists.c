@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "model/state.h"
+#include "model/command.h"
 
 /* A range of positions in m->order: changes of one kind and thread, in order of time.  `at`
  * advances as they are used. */
@@ -285,8 +286,8 @@ static perfile_status need_threads(perfile_model *m, perfile_error *err)
     return PERFILE_OK;
 }
 
-perfile_status perfile_model_threads(perfile_model *m, const perfile_thread **threads, size_t *n,
-                                     perfile_error *err)
+perfile_status pf_model_threads(perfile_model *m, const perfile_thread **threads, size_t *n,
+                                perfile_error *err)
 {
     perfile_status st = need_threads(m, err);
     if (st == PERFILE_OK) {
@@ -296,8 +297,8 @@ perfile_status perfile_model_threads(perfile_model *m, const perfile_thread **th
     return st;
 }
 
-perfile_status perfile_model_processes(perfile_model *m, const perfile_process **processes,
-                                       size_t *n, perfile_error *err)
+perfile_status pf_model_processes(perfile_model *m, const perfile_process **processes, size_t *n,
+                                  perfile_error *err)
 {
     perfile_status st = need_threads(m, err);
     if (st == PERFILE_OK) {
@@ -365,8 +366,8 @@ static bool make_mappings(perfile_model *m)
     return true;
 }
 
-perfile_status perfile_model_mappings(perfile_model *m, const perfile_mapping **mappings, size_t *n,
-                                      perfile_error *err)
+perfile_status pf_model_mappings(perfile_model *m, const perfile_mapping **mappings, size_t *n,
+                                 perfile_error *err)
 {
     if (!m->has_sorted && !make_mappings(m)) {
         pf_model_drop_lists(m);
@@ -376,4 +377,31 @@ perfile_status perfile_model_mappings(perfile_model *m, const perfile_mapping **
     *mappings = m->sorted;
     *n = m->mappings.n;
     return PERFILE_OK;
+}
+
+perfile_status perfile_model_list(perfile_model *m, uint32_t list, const void **items, size_t *n,
+                                  perfile_error *err)
+{
+    const perfile_thread *threads = NULL;
+    const perfile_process *processes = NULL;
+    const perfile_mapping *mappings = NULL;
+    perfile_status st;
+    *items = NULL;
+    *n = 0;
+    switch (list) {
+    case PERFILE_MODEL_THREADS:
+        st = pf_model_threads(m, &threads, n, err);
+        *items = threads;
+        return st;
+    case PERFILE_MODEL_PROCESSES:
+        st = pf_model_processes(m, &processes, n, err);
+        *items = processes;
+        return st;
+    case PERFILE_MODEL_MAPPINGS:
+        st = pf_model_mappings(m, &mappings, n, err);
+        *items = mappings;
+        return st;
+    default:
+        return pf_fail(err, PERFILE_E_USAGE, "model.list", "there is no list %u", (unsigned)list);
+    }
 }

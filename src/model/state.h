@@ -101,11 +101,11 @@ struct perfile_model {
     PF_ARRAY(pf_named_id) ids;
     bool facts_added[PF_MODEL_FACTS]; /* features that were evaluated already */
 
-    /* Lists made by perfile_model_threads() and similar functions; dropped at the next record. */
+    /* Lists made by pf_model_threads() and similar functions; dropped at the next record. */
     perfile_thread_name *names; /* perfile_thread.names points into it */
     perfile_thread *threads;
     perfile_process *processes;
-    perfile_mapping *sorted; /* copies of `mappings` for perfile_model_mappings() */
+    perfile_mapping *sorted; /* copies of `mappings` for pf_model_mappings() */
     size_t n_threads, n_processes;
     bool has_threads, has_sorted; /* the lists are complete */
     uint32_t *order; /* only while lists are made: positions in history.all by (key, pid, time) */

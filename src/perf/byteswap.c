@@ -13,6 +13,7 @@
 #include "core/swap.h"
 #include "io/out.h"
 #include "perf/stream.h"
+#include "core/command.h"
 
 enum {
     ID_SECTION = 16,  /* offset and size of the ids, at the end of an attr entry */
@@ -173,7 +174,7 @@ static perfile_status swap_features(pf_facts *t, const perfile_container *c, per
 {
     const perfile_session *s = perfile_stream_session(t->of->stream);
     perfile_section table = {.size = 0};
-    uint32_t n = perfile_session_n_features(s);
+    uint32_t n = pf_session_n_features(s);
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_feature *f = perfile_session_feature_at(s, i);

@@ -12,6 +12,7 @@
 #include "perf/stream.h"
 #include "schema/types.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 #include <stdlib.h>
 
@@ -166,7 +167,7 @@ static bool overwritten(const pf_perf_stream *p, const pf_perf_header *h, perfil
 {
     if (overlap(section, written_attrs(p, h)))
         return true;
-    uint32_t n = perfile_session_n_events(p->base.session);
+    uint32_t n = pf_session_n_events(p->base.session);
     for (uint32_t i = 0; i < n && i < p->n_ids; i++)
         if (overlap(section, p->ids[i]))
             return true;

@@ -16,6 +16,7 @@
 #include "schema/types.h"
 #include "schema/rows.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -236,7 +237,7 @@ static void add_sections(pf_extent_list *list, const pf_perf_stream *p, const pf
     add(list, PERFILE_EXTENT_RECORDS, 0, h->data.offset, size);
     if (c->unterminated)
         return;
-    for (uint32_t i = 0; i < perfile_session_n_features(p->base.session); i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(p->base.session); i++) {
         const perfile_feature *f = perfile_session_feature_at(p->base.session, i);
         if (f->origin != PERFILE_ORIGIN_CONTAINER)
             continue;
@@ -279,7 +280,7 @@ perfile_status pf_perf_extents(pf_perf_stream *p, const pf_perf_header *h, uint6
 {
     /* The 5 are header, attrs, event types, records and table.  Each extent may have a gap before
      * it, and there is one tail. */
-    size_t most = 2 * ((size_t)p->n_ids + perfile_session_n_features(p->base.session) + 5) + 1;
+    size_t most = 2 * ((size_t)p->n_ids + pf_session_n_features(p->base.session) + 5) + 1;
     pf_extent_list list = {.file_size = file_size == PF_SIZE_UNKNOWN ? 0 : file_size};
     list.at = pf_alloc(most, sizeof *list.at);
     if (!list.at)

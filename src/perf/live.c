@@ -17,6 +17,7 @@
 #include "perf/stream.h"
 #include "perfile/live.h"
 #include "base/command.h"
+#include "core/command.h"
 
 /* A source that consists of the spans of the callback, one after the other. */
 typedef struct pf_spans {
@@ -186,10 +187,10 @@ static perfile_status begin(pf_perf_stream *p, const char *name, const perfile_s
     x->base.live = true;
     p->parts[0].source = &x->base;
     p->parts[0].end = PF_SIZE_UNKNOWN;
-    p->swap = perfile_session_swapped(session);
+    p->swap = pf_session_swapped(session);
     p->base.container.form = PERFILE_FORM_FILE;
     p->base.container.version = 2;
-    p->base.container.byte_order = perfile_session_byte_order(session);
+    p->base.container.byte_order = pf_session_byte_order(session);
     st = pf_perf_name_stream(p, x->base.name, err);
     if (st == PERFILE_OK)
         st = pf_session_copy(session, &p->base.options, &p->base.session, err);

@@ -15,6 +15,7 @@
 #include "perfile/field.h"
 #include "perfile/records.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 enum {
     DELIVER_BYTES = 512 << 10, /* maximum bytes that one call of pf_perf_look_ahead() releases */
@@ -147,7 +148,7 @@ static size_t trusted_end(pf_record_fit *fit, perfile_bytes bytes, size_t upto,
                           const pf_after_break *behind, bool island)
 {
     size_t zone = upto > SUSPECT_BYTES ? upto - SUSPECT_BYTES : 0;
-    bool tied = !island || zone != 0 || perfile_session_n_events(fit->session) == 0;
+    bool tied = !island || zone != 0 || pf_session_n_events(fit->session) == 0;
     size_t cut = upto;
     size_t whole = 0;
     pf_frame f;
@@ -301,7 +302,7 @@ static size_t skip_plain_samples(pf_record_fit *fit, perfile_bytes bytes, size_t
 {
     const perfile_session *s = fit->session;
     const perfile_layout *all = pf_session_layout(s);
-    if (perfile_session_n_events(s) == 0 || (!all && pf_session_sample_id_slot(s) < 0))
+    if (pf_session_n_events(s) == 0 || (!all && pf_session_sample_id_slot(s) < 0))
         return at;
     if (most > bytes.len)
         most = bytes.len;
@@ -352,7 +353,7 @@ pf_salvage_result pf_perf_look_ahead(pf_record_fit *fit, perfile_bytes bytes, bo
         if (odd & PF_ODD_TYPE && begins_stream(fit, bytes, at))
             break;
         if (!odd && may_hide_records && r.type != PERFILE_RECORD_SAMPLE &&
-            !changes_session(r.type) && perfile_session_n_events(fit->session)) {
+            !changes_session(r.type) && pf_session_n_events(fit->session)) {
             size_t resume = find_swallowed(fit, bytes, at, whole);
             if (resume != RESUME_UNKNOWN)
                 return end_at_break(fit, bytes, at, PERFILE_DAMAGE_BAD_SIZE, resume, island);

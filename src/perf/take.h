@@ -11,6 +11,7 @@
 
 #include "schema/rows.h"
 #include "perf/stream.h"
+#include "core/command.h"
 
 enum {
     /* Prefetch distance for short records.  Measured: without prefetching, samples with call chains
@@ -65,9 +66,9 @@ static inline perfile_status pf_perf_feed_session(pf_perf_stream *p, const perfi
         return PERFILE_OK;
     if (r->type == PERFILE_RECORD_HEADER_ATTR && p->assume.n_events)
         return PERFILE_OK; /* the caller's events replace the events of the capture */
-    uint64_t before = perfile_session_generation(p->base.session);
+    uint64_t before = pf_session_generation(p->base.session);
     perfile_status st = pf_session_collect(p->base.session, r, err);
-    if (st == PERFILE_OK && perfile_session_generation(p->base.session) != before)
+    if (st == PERFILE_OK && pf_session_generation(p->base.session) != before)
         st = pf_session_resolve(p->base.session, err);
     return st;
 }

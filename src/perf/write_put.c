@@ -18,6 +18,7 @@
 #include "perfile/records.h"
 #include "schema/rows.h"
 #include "io/command.h"
+#include "core/command.h"
 
 #include <string.h>
 
@@ -342,11 +343,11 @@ static bool has_events_of(pf_perf_writer *w, const perfile_session *s)
 {
     if (!s)
         return false;
-    const uint64_t generation = perfile_session_generation(s);
+    const uint64_t generation = pf_session_generation(s);
     if (w->compared == s && w->compared_generation == generation &&
         w->compared_attrs == w->n_attr_records)
         return w->compared_same;
-    bool same = perfile_session_n_events(s) == w->n_events + w->n_attr_records;
+    bool same = pf_session_n_events(s) == w->n_events + w->n_attr_records;
     for (uint32_t i = 0; i < w->n_events && same; i++) {
         const pf_written_event *e = pf_write_event_at(w, i);
         const perfile_bytes attr = perfile_session_event(s, i)->stored;
@@ -405,7 +406,7 @@ bool pf_write_takes(perfile_writer *writer, const perfile_session *session)
 {
     pf_perf_writer *w = (pf_perf_writer *)writer;
     return w->to_archive && w->base.sink->takes_stored && !w->base.extra_left &&
-           perfile_session_swapped(session) == w->base.swap && has_events_of(w, session);
+           pf_session_swapped(session) == w->base.swap && has_events_of(w, session);
 }
 
 static perfile_status put_stored(pf_perf_writer *w, const pf_batch *b, perfile_error *err)

@@ -9,6 +9,7 @@
 #include "perfile/records.h"
 #include "perfile/session.h"
 #include "profile/profile.h"
+#include "core/command.h"
 
 /* Kinds of tracepoints. */
 enum { SAYS_NOTHING = 0, SAYS_SWITCH, SAYS_WOKEN };
@@ -156,7 +157,7 @@ static bool read_traced(pf_switch_reader *x, const pf_profiled *about, pf_switch
  * thread. */
 static bool has_waking(pf_switch_reader *x)
 {
-    const size_t n = perfile_session_n_events(x->session);
+    const size_t n = pf_session_n_events(x->session);
     for (; x->n_events < n; x->n_events++)
         x->waking |= is_called(perfile_session_event(x->session, (uint32_t)x->n_events),
                                "sched:sched_waking");

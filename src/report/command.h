@@ -114,4 +114,8 @@ PERFILE_MUST_USE perfile_status pf_profile_make_trees(perfile_profile *profile,
 bool pf_profile_get_node(const perfile_profile *profile, size_t i, pf_profile_node *node,
                          size_t size);
 
+/* perfile_profile_get_summary(). */
+void pf_profile_get_summary(const perfile_profile *profile, perfile_profile_summary *out,
+                            size_t size);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "perfile/profile.h"
 #include "profile/reader.h"
+#include "core/command.h"
 
 enum { SETTING_SCALE = 2 }; /* tag of STAT_CONFIG */
 
@@ -223,7 +224,7 @@ perfile_status pf_counting_put(pf_counting *c, const perfile_record *r, perfile_
 perfile_status pf_counting_end(pf_counting *c, perfile_error *err)
 {
     bool ok = end_round(c, 0);
-    const size_t n = c->counters.n ? perfile_session_n_events(c->session) : 0;
+    const size_t n = c->counters.n ? pf_session_n_events(c->session) : 0;
     bool *counted = pf_budget_alloc(&c->profile->budget, n + 1, sizeof *counted);
     ok = ok && counted;
     for (uint32_t i = 0; ok && i < c->counters.n; i++) {

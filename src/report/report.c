@@ -519,8 +519,7 @@ bool pf_profile_get_node(const perfile_profile *x, size_t i, pf_profile_node *no
     return true;
 }
 
-void perfile_profile_get_summary(const perfile_profile *x, perfile_profile_summary *summary,
-                                 size_t size)
+void pf_profile_get_summary(const perfile_profile *x, perfile_profile_summary *summary, size_t size)
 {
     perfile_profile_summary all = x->sum;
     all.bytes = x->profile.budget.used;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/command.h"
+#include "ring/command.h"
 
 /* The size field of a record header has 16 bits. */
 enum { MAX_RECORD = 1 << 16 };
@@ -102,7 +103,7 @@ void perfile_ring_close(perfile_ring *ring)
     pf_free(ring);
 }
 
-void perfile_ring_get_summary(const perfile_ring *ring, perfile_ring_summary *out, size_t size)
+void pf_ring_get_summary(const perfile_ring *ring, perfile_ring_summary *out, size_t size)
 {
     memcpy(out, &ring->summary, size < sizeof *out ? size : sizeof *out);
 }

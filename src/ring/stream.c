@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "perfile/live.h"
 #include "ring/ring.h"
+#include "core/command.h"
 
 enum { MOST_SPAN = 256 << 10 }; /* bytes of a span, at most */
 
@@ -157,7 +158,7 @@ static perfile_status check_options(const perfile_ring_stream_options *o, perfil
     if (!session)
         return pf_fail(err, PERFILE_E_USAGE, "ring.stream",
                        "neither the options nor the first ring have a session");
-    if (perfile_session_swapped(session))
+    if (pf_session_swapped(session))
         return pf_fail(err, PERFILE_E_USAGE, "ring.stream",
                        "the session is in the other byte order than this machine's");
     return PERFILE_OK;

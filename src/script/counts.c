@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "perfile/session.h"
 #include "script/script.h"
+#include "core/command.h"
 
 enum { MOST_PER_STAT = 16, SPARE = 1 << 18 };
 
@@ -83,7 +84,7 @@ static const int32_t *cpus_of(const pf_script_counts *c)
 static bool plan_events(pf_script *x)
 {
     pf_script_counts *c = &x->rounds;
-    const uint32_t n = perfile_session_n_events(x->base.session);
+    const uint32_t n = pf_session_n_events(x->base.session);
     const bool any = c->n_cpus && cpus_of(c)[0] == -1;
     bool ok = true;
     c->planned = true;

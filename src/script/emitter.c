@@ -13,6 +13,7 @@
 #include "script/script.h"
 #include "model/command.h"
 #include "symbol/command.h"
+#include "core/command.h"
 
 enum { MOST_FRAMES = 127, CPUMODE_GUEST_KERNEL = 4, CPUMODE_GUEST_USER = 5 };
 
@@ -170,7 +171,7 @@ static void find_registers(pf_script *x)
 static perfile_status prepare(pf_script *x, perfile_error *err)
 {
     const perfile_session *s = x->base.session;
-    const uint64_t generation = perfile_session_generation(s);
+    const uint64_t generation = pf_session_generation(s);
     const bool is_pipe = x->base.container && x->base.container->form == PERFILE_FORM_PIPE;
     if (x->started && generation == x->generation)
         return PERFILE_OK;

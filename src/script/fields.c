@@ -14,6 +14,7 @@
 #include "core/layout.h"
 #include "perfile/session.h"
 #include "script/script.h"
+#include "core/command.h"
 
 static const char *const field_names[] = {
 #define FIELD(id, name) [PF_FIELD_NUMBER_##id] = name,
@@ -275,7 +276,7 @@ static perfile_status check_event(pf_script_type *t, const perfile_event *e, boo
  * none. */
 static const perfile_event *first_of_type(const perfile_session *s, unsigned type, uint64_t bits)
 {
-    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(s); i++) {
         const perfile_event *e = perfile_session_event(s, i);
         if (type_of(e) == type && !is_software(e, SW_DUMMY) && e->attr->sample_type & bits)
             return e;
@@ -306,7 +307,7 @@ static perfile_status check_type(pf_script_plan *plan, const perfile_session *s,
 static void add_chains(pf_script_plan *plan, const perfile_session *s)
 {
     pf_script_type *t = &plan->types[PF_SCRIPT_TRACEPOINT];
-    for (uint32_t i = 0; i < perfile_session_n_events(s) && !t->is_set; i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(s) && !t->is_set; i++) {
         const perfile_event *e = perfile_session_event(s, i);
         if (type_of(e) == PF_SCRIPT_TRACEPOINT && e->attr->sample_type & PERFILE_SAMPLE_CALLCHAIN)
             t->fields |= PF_FIELD_IP | PF_FIELD_SYM | PF_FIELD_SYMOFF | PF_FIELD_DSO;
@@ -337,7 +338,7 @@ static perfile_status check_all(pf_script_plan *plan, const perfile_session *s, 
     uint64_t seen = 0;
     for (unsigned i = 0; i < PF_SCRIPT_TYPES && st == PERFILE_OK; i++)
         st = check_type(plan, s, i, is_pipe, aux, err);
-    for (uint32_t i = 0; i < perfile_session_n_events(s) && is_pipe && st == PERFILE_OK; i++)
+    for (uint32_t i = 0; i < pf_session_n_events(s) && is_pipe && st == PERFILE_OK; i++)
         st = check_piped(plan, perfile_session_event(s, i), aux, chains, &seen, err);
     if (st == PERFILE_OK && chains && !is_pipe)
         add_chains(plan, s);
@@ -452,7 +453,7 @@ static size_t longest_name(const perfile_session *s)
 {
     size_t width = 0;
     char text[NAME_MOST];
-    for (uint32_t i = 0; i < perfile_session_n_events(s); i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(s); i++) {
         const size_t n = strlen(name_of(perfile_session_event(s, i), text));
         width = n > width ? n : width;
         width = width < PF_NAME_MOST ? width : PF_NAME_MOST;
@@ -465,7 +466,7 @@ perfile_status pf_script_plan_make(pf_script_plan *plan,
                                    const perfile_session *s, uint32_t options, bool is_pipe,
                                    perfile_error *err)
 {
-    const uint32_t n = perfile_session_n_events(s);
+    const uint32_t n = pf_session_n_events(s);
     const bool chains = !(options & PERFILE_SCRIPT_NO_CHAINS);
     const size_t width = longest_name(s);
     memcpy(plan->types, types, sizeof plan->types);

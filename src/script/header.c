@@ -13,6 +13,7 @@
 #include "perfile/field.h"
 #include "script/header.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 enum { LAST_FEATURE = PERFILE_FEATURE_PMU_CAPS, NS_PER_S = 1000000000 };
 
@@ -184,7 +185,7 @@ static void put_groups(pf_facts *f, const perfile_feature *feature)
     perfile_group_desc_entry e;
     if (perfile_group_desc_decode(feature, &v, sizeof v, NULL) != PERFILE_OK)
         return;
-    const uint32_t n = perfile_session_n_events(f->session);
+    const uint32_t n = pf_session_n_events(f->session);
     bool more = perfile_group_desc_entry_next(&v.groups, &e, sizeof e) == PERFILE_OK;
     uint32_t left = 0;
     for (uint32_t i = 0; i < n && f->ok; i++) {
@@ -336,7 +337,7 @@ static void put_places(pf_facts *f, const perfile_container *c)
 
 static void put_features(pf_facts *f, const perfile_container *c)
 {
-    for (uint32_t i = 0; i < perfile_session_n_features(f->session) && f->ok; i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(f->session) && f->ok; i++) {
         const perfile_feature *feature = perfile_session_feature_at(f->session, i);
         if (feature->origin == PERFILE_ORIGIN_CONTAINER && !feature->damage)
             put_feature(f, feature);
@@ -344,7 +345,7 @@ static void put_features(pf_facts *f, const perfile_container *c)
     uint64_t there = c->features[0];
     /* perf takes byte-swapped files without this feature for files of its first versions, which
      * only have build ids. */
-    if (perfile_session_swapped(f->session) && !(there >> PERFILE_FEATURE_HOSTNAME & 1))
+    if (pf_session_swapped(f->session) && !(there >> PERFILE_FEATURE_HOSTNAME & 1))
         there |= UINT64_C(1) << PERFILE_FEATURE_BUILD_ID;
     pf_facts_text(f, "# missing features: ");
     for (uint32_t i = 1; i <= LAST_FEATURE; i++)

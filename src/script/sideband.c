@@ -11,6 +11,7 @@
 #include "perfile/model.h"
 #include "script/script.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 /* Returns the flag that shows records of this type; 0 if there is none. */
 static uint32_t flag_of(uint32_t type)
@@ -349,8 +350,7 @@ perfile_status pf_script_note(pf_script *x, const perfile_record *r, perfile_err
     pf_buffer *out = &x->line;
     const perfile_event *event = perfile_record_event(r);
     pf_buffer_clear(out);
-    if (!event && perfile_session_n_events(x->base.session) &&
-        r->type != PERFILE_RECORD_FINISHED_ROUND)
+    if (!event && pf_session_n_events(x->base.session) && r->type != PERFILE_RECORD_FINISHED_ROUND)
         event = perfile_session_event(x->base.session, 0);
     const bool ok = put_front(x, r, event, out) && pf_buffer_append(out, "PERF_RECORD_", 12) &&
                     pf_buffer_append(out, name, strlen(name)) && put_fields(r, out) &&

@@ -3,6 +3,7 @@
 #define PF_SORT_COMMAND_H
 
 #include "perfile/merge.h"
+#include "perfile/sort.h"
 
 /* Returns the name of a note kind, "joined" …; "" for other numbers. */
 const char *pf_merge_note_name(uint32_t kind);
@@ -53,5 +54,9 @@ bool pf_merge_get_id(const perfile_stream *stream, size_t position, size_t k, pf
  * renumbered; returns false if there are no more. */
 bool pf_merge_get_pid(const perfile_stream *stream, size_t position, uint32_t after, uint32_t *pid,
                       uint32_t *new_pid);
+
+/* perfile_sort_get_summary(), perfile_merge_get_summary(). */
+void pf_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out, size_t size);
+void pf_merge_get_summary(const perfile_stream *stream, perfile_merge_summary *out, size_t size);
 
 #endif

@@ -17,6 +17,7 @@
 #include "sort/merge.h"
 #include "perfile/field.h"
 #include "sort/command.h"
+#include "core/command.h"
 
 /* An event of the output that is being made. */
 typedef struct output_event {
@@ -374,7 +375,7 @@ static void free_builder(event_builder *m)
  * of the output, which exist once the events are in its session. */
 perfile_status pf_merge_events(pf_merge *x, perfile_error *err)
 {
-    event_builder m = {.x = x, .swapped = perfile_session_swapped(x->base.session)};
+    event_builder m = {.x = x, .swapped = pf_session_swapped(x->base.session)};
     pf_merge_attrs_begin(&m.attrs, x);
     perfile_status st = collect_ids(x, err);
     for (uint32_t i = 0; i < x->n_inputs && st == PERFILE_OK; i++)
@@ -518,7 +519,7 @@ void pf_merge_attrs_begin(pf_merge_attrs *m, const pf_merge *x)
     perfile_session_clock(x->inputs[x->clock_input].session, &clock);
     *m = (pf_merge_attrs){.x = x,
                           .size = common_size(x),
-                          .swapped = perfile_session_swapped(x->base.session),
+                          .swapped = pf_session_swapped(x->base.session),
                           .use_clockid = clock.known,
                           .clockid = clock.known ? clock.clockid : 0};
 }

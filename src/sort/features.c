@@ -8,6 +8,7 @@
 #include "perfile/field.h"
 #include "sort/merge.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -123,7 +124,7 @@ perfile_status pf_fact_add(pf_merge *x, uint32_t number, perfile_bytes payload, 
                          .size = payload.len,
                          .payload = payload};
     /* The payload is in the byte order of the inputs, which is the same for all. */
-    if (perfile_session_swapped(x->base.session))
+    if (pf_session_swapped(x->base.session))
         f.flags = PERFILE_REC_SWAPPED;
     return pf_session_add_feature(x->base.session, &f, stable, err);
 }
@@ -317,7 +318,7 @@ static perfile_status join_groups(group_join *j, perfile_group_desc_entry *entri
 static perfile_status pf_join_groups(pf_merge *x, uint32_t number, perfile_error *err)
 {
     (void)number;
-    group_join j = {.x = x, .n_out = perfile_session_n_events(x->base.session)};
+    group_join j = {.x = x, .n_out = pf_session_n_events(x->base.session)};
     uint32_t most = 0;
     for (uint32_t k = 0; k < x->n_inputs; k++)
         most = x->inputs[k].n_events > most ? x->inputs[k].n_events : most;
@@ -356,8 +357,8 @@ static perfile_status join_feature(pf_merge *x, uint32_t number, perfile_error *
         if (has && !is_there && rules[number] != RULE_WRITER && rules[number] != RULE_EVENTS)
             pf_fact_unreadable(x, number, k);
         /* Build ids may be in records, too. */
-        any |= is_there || (number == PERFILE_FEATURE_BUILD_ID &&
-                            perfile_session_n_build_ids(x->inputs[k].session));
+        any |= is_there ||
+               (number == PERFILE_FEATURE_BUILD_ID && pf_session_n_build_ids(x->inputs[k].session));
     }
     /* Bytes that are copied unread must be readable: a damaged feature in the output would be
      * blamed on the merge. */

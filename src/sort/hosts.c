@@ -12,6 +12,7 @@
 #include "sort/merge.h"
 #include "schema/command.h"
 #include "sort/command.h"
+#include "core/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static bool same_machine(const pf_merge_input *a, const pf_merge_input *b)
     return both_know_host(a, b) &&
            facts_agree(a, b, PERFILE_FACT_HOSTNAME, PERFILE_FACT_HOSTNAME + 1) &&
            facts_agree(a, b, PERFILE_FACT_ARCH, PERFILE_FACT_CPUID + 1) &&
-           perfile_session_n_cpus(a->session) == perfile_session_n_cpus(b->session);
+           pf_session_n_cpus(a->session) == pf_session_n_cpus(b->session);
 }
 
 /* Returns true if the caller gave an offset of 0 for one of them (and none or 0 for the other) and

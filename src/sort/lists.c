@@ -11,6 +11,7 @@
 #include "perfile/encode.h"
 #include "sort/merge.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 /* An entry of an input. */
 typedef struct list_entry {
@@ -267,7 +268,7 @@ static perfile_status add_build_ids_of_records(list_join *j, uint32_t k, const p
                                                perfile_error *err)
 {
     const perfile_session *s = j->x->inputs[k].session;
-    uint32_t n = perfile_session_n_build_ids(s);
+    uint32_t n = pf_session_n_build_ids(s);
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < n && st == PERFILE_OK; i++) {
         const perfile_build_id *id = perfile_session_build_id(s, i);
@@ -336,8 +337,8 @@ static bool is_same_everywhere(const pf_merge *x, const struct form *form)
             return false;
         if (form->number == PERFILE_FEATURE_BUILD_ID &&
             (!f || !form->open(f, &list) ||
-             list.n != perfile_session_n_build_ids(x->inputs[k].session)) &&
-            perfile_session_n_build_ids(x->inputs[k].session))
+             list.n != pf_session_n_build_ids(x->inputs[k].session)) &&
+            pf_session_n_build_ids(x->inputs[k].session))
             return false;
     }
     return true;
@@ -357,7 +358,7 @@ static perfile_status join_entries(list_join *j, perfile_error *err)
     if (st != PERFILE_OK || j->n == 0)
         return st;
     if (j->form->is_counted)
-        pf_store_u32(j->made.ptr, j->n, perfile_session_swapped(x->base.session));
+        pf_store_u32(j->made.ptr, j->n, pf_session_swapped(x->base.session));
     return pf_fact_join(x, j->form->number, &j->made, err);
 }
 

@@ -11,6 +11,7 @@
 #include "core/layout.h"
 #include "schema/rows.h"
 #include "sort/merge.h"
+#include "core/command.h"
 
 #include <string.h>
 
@@ -376,9 +377,9 @@ static perfile_status update_session(pf_merge *x, perfile_error *err)
     if (x->base.n_run != 1 || !pf_session_collects(r))
         return PERFILE_OK;
     /* The session is resolved again only if the record changed something. */
-    uint64_t before_it = perfile_session_generation(x->base.session);
+    uint64_t before_it = pf_session_generation(x->base.session);
     perfile_status st = pf_session_collect(x->base.session, r, err);
-    if (st == PERFILE_OK && perfile_session_generation(x->base.session) != before_it)
+    if (st == PERFILE_OK && pf_session_generation(x->base.session) != before_it)
         st = pf_session_resolve(x->base.session, err);
     return st;
 }

@@ -22,6 +22,7 @@
 #include "stage/pids.h"
 #include "transform/relayout.h"
 #include "sort/command.h"
+#include "core/command.h"
 
 #define PF_MERGE_NO_INPUT UINT32_MAX
 
@@ -368,7 +369,7 @@ void pf_fact_left_out(const pf_merge *x, uint32_t number, uint32_t k, uint64_t c
 static inline perfile_encode_options pf_fact_encode_options(const pf_merge *x)
 {
     return (perfile_encode_options){.size = sizeof(perfile_encode_options),
-                                    .byte_order = perfile_session_byte_order(x->base.session)};
+                                    .byte_order = pf_session_byte_order(x->base.session)};
 }
 
 /* Defines make_ID(), which appends the encoded payload of feature ID to `out`. */

@@ -25,8 +25,7 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
 {
     const perfile_stream *first = x->inputs[0].stream;
     for (uint32_t i = 1; i < x->n_inputs; i++)
-        if (perfile_session_swapped(x->inputs[i].session) !=
-            perfile_session_swapped(x->inputs[0].session))
+        if (pf_session_swapped(x->inputs[i].session) != pf_session_swapped(x->inputs[0].session))
             return pf_fail(err, PERFILE_E_USAGE, "merge", "%s and %s are in different byte orders",
                            x->inputs[0].name, x->inputs[i].name);
     const perfile_container *c = perfile_stream_container(first);
@@ -46,8 +45,8 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     x->base.sorted_by = PF_SORTED_BY_TIME;
     x->base.container.form = PERFILE_FORM_FILE;
     x->base.container.version = c->family == PERFILE_FAMILY_PERF ? 2 : c->version;
-    x->base.container.byte_order = perfile_session_byte_order(x->inputs[0].session);
-    return pf_session_new(perfile_session_swapped(x->inputs[0].session), &x->base.options,
+    x->base.container.byte_order = pf_session_byte_order(x->inputs[0].session);
+    return pf_session_new(pf_session_swapped(x->inputs[0].session), &x->base.options,
                           &x->base.session, err);
 }
 
@@ -337,7 +336,7 @@ static void add_summary(perfile_stream_summary *to, const perfile_stream_summary
 static bool has_times(const perfile_stream *stream)
 {
     const perfile_session *s = perfile_stream_session(stream);
-    uint32_t n = perfile_session_n_events(s);
+    uint32_t n = pf_session_n_events(s);
     if (perfile_stream_container(stream)->family != PERFILE_FAMILY_PERF)
         return true;
     for (uint32_t i = 0; i < n; i++)
@@ -381,10 +380,10 @@ perfile_status pf_merge_begin_input(pf_merge *x, pf_merge_input *in, perfile_err
     if (st != PERFILE_OK)
         return st;
     const pf_totals *totals = in->stream->totals;
-    perfile_stream_get_summary(in->stream, &sum, sizeof sum);
+    pf_stream_get_summary(in->stream, &sum, sizeof sum);
     add_summary(&x->base.summary, &sum);
     in->session = perfile_stream_session(in->stream);
-    in->n_events = perfile_session_n_events(in->session);
+    in->n_events = pf_session_n_events(in->session);
     in->first_sample = totals->first_sample;
     in->last_sample = totals->last_sample;
     in->n_samples = totals->timed_samples;
@@ -430,8 +429,7 @@ static const pf_merge *stage_of(const perfile_stream *s)
     return (const pf_merge *)(const void *)s;
 }
 
-void perfile_merge_get_summary(const perfile_stream *stream, perfile_merge_summary *out,
-                               size_t size)
+void pf_merge_get_summary(const perfile_stream *stream, perfile_merge_summary *out, size_t size)
 {
     const perfile_merge_summary none = {0};
     /* All zeros if the stream is not based on a merge. */

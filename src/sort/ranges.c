@@ -6,13 +6,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sort/sort.h"
+#include "core/command.h"
 
 perfile_status pf_sort_ranges_open(pf_sort_ranges *b, uint32_t most, const perfile_session *session,
                                    perfile_error *err)
 {
     *b = (pf_sort_ranges){.list = pf_alloc(most, sizeof *b->list),
                           .most = most,
-                          .swap = perfile_session_swapped(session),
+                          .swap = pf_session_swapped(session),
                           .session = session};
     return b->list ? PERFILE_OK : pf_fail_nomem(err, "sort");
 }

@@ -10,10 +10,11 @@
 #include "stage/run.h"
 #include "sort/sort.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 uint64_t pf_sort_count_events_and_ids(const perfile_session *s)
 {
-    uint32_t n = perfile_session_n_events(s);
+    uint32_t n = pf_session_n_events(s);
     uint64_t known = n;
     for (uint32_t i = 0; i < n; i++)
         known += perfile_session_event(s, i)->ids.n;

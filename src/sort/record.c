@@ -14,6 +14,7 @@
 #include "schema/rows.h"
 #include "sort/merge.h"
 #include "schema/command.h"
+#include "core/command.h"
 
 enum {
     MOST = UINT16_MAX, /* bytes of a record: header.size has 16 bits */
@@ -244,7 +245,7 @@ static perfile_status add_trailer(rewriting *w)
                            .identifier = w->event->first_id};
     perfile_encode_options how = {.size = sizeof how,
                                   .layout = e->layout,
-                                  .byte_order = perfile_session_byte_order(w->x->base.session)};
+                                  .byte_order = pf_session_byte_order(w->x->base.session)};
     size_t len;
     uint32_t pid, tid;
     if (perfile_record_task(w->r, &pid, &tid)) {
@@ -335,7 +336,7 @@ static perfile_status rewrite_other(rewriting *w, const pf_merge_plan *p)
     /* A tool may omit trailers if there is only one event. With several events in the output,
      * readers would take the end of the body for a trailer, so the record gets one. */
     bool bare = p && !has && w->event && is_complete(w->r);
-    bool many = perfile_session_n_events(w->x->base.session) > 1;
+    bool many = pf_session_n_events(w->x->base.session) > 1;
     if (bare && (p->add_trailer || (many && p->relayout.to.sample_id_all)))
         return add_trailer(w);
     if (!has)

@@ -9,6 +9,7 @@
 #include "schema/rows.h"
 #include "sort/sort.h"
 #include "core/command.h"
+#include "sort/command.h"
 
 #include <string.h>
 
@@ -315,7 +316,7 @@ perfile_status perfile_sort(perfile_stream *below, const perfile_sort_options *o
     return PERFILE_OK;
 }
 
-void perfile_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out, size_t size)
+void pf_sort_get_summary(const perfile_stream *stream, perfile_sort_summary *out, size_t size)
 {
     perfile_sort_summary sorted = {0};
     /* `stream` may be a stage on the sorting one. */
@@ -335,8 +336,8 @@ perfile_record pf_round_record(const perfile_session *s, uint64_t sequence)
     /* A header without body: type, misc 0, size 8. */
     static const uint8_t little[8] = {PERFILE_RECORD_FINISHED_ROUND, [6] = 8};
     static const uint8_t big[8] = {[3] = PERFILE_RECORD_FINISHED_ROUND, [7] = 8};
-    bool swapped = perfile_session_swapped(s);
-    const uint8_t *at = perfile_session_byte_order(s) == PERFILE_BYTE_ORDER_BIG ? big : little;
+    bool swapped = pf_session_swapped(s);
+    const uint8_t *at = pf_session_byte_order(s) == PERFILE_BYTE_ORDER_BIG ? big : little;
     return (perfile_record){.header = at,
                             .body = {at + 8, 0},
                             .type = PERFILE_RECORD_FINISHED_ROUND,

@@ -40,17 +40,17 @@ perfile_status pf_join_unwind_file(pf_merge *x, uint32_t number, perfile_error *
  * the output has the number of CPUs that it was written with. */
 perfile_status pf_join_topology(pf_merge *x, uint32_t number, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_cpus(x->base.session);
+    uint32_t n = pf_session_n_cpus(x->base.session);
     if (!pf_fact_all_same(x, number))
         return pf_join_same(x, number, err);
     /* Readers count its items by NRCPUS of the output, which is the greatest of all inputs. */
     for (uint32_t k = 0; k < x->n_inputs; k++) {
-        if (!pf_fact_of(x, k, number) || perfile_session_n_cpus(x->inputs[k].session) == n)
+        if (!pf_fact_of(x, k, number) || pf_session_n_cpus(x->inputs[k].session) == n)
             continue;
         pf_fact_report(x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
                        "%s has it for %" PRIu32 " CPUs, NRCPUS of the output has %" PRIu32
                        ": left out",
-                       x->inputs[k].name, perfile_session_n_cpus(x->inputs[k].session), n);
+                       x->inputs[k].name, pf_session_n_cpus(x->inputs[k].session), n);
         return PERFILE_OK;
     }
     return pf_join_same(x, number, err);
@@ -295,7 +295,7 @@ static perfile_status add_type(pf_merge *x, pf_merge_entries *seen, uint64_t con
  * event at the index of the event. */
 static perfile_status add_types_of_events(pf_merge *x, pf_merge_entries *seen, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_events(x->base.session);
+    uint32_t n = pf_session_n_events(x->base.session);
     perfile_status st = PERFILE_OK;
     perfile_bytes *names = pf_alloc((size_t)n + 1, sizeof *names);
     if (!names)
@@ -387,7 +387,7 @@ static perfile_status add_desc(pf_merge *x, const char *const *names, perfile_er
 /* The session is resolved first, so that it knows the names that it derives without EVENT_DESC. */
 perfile_status pf_join_event_desc(pf_merge *x, perfile_error *err)
 {
-    uint32_t n = perfile_session_n_events(x->base.session);
+    uint32_t n = pf_session_n_events(x->base.session);
     perfile_status st = pf_session_resolve(x->base.session, err);
     if (st != PERFILE_OK || n == 0)
         return st;

@@ -3,6 +3,7 @@
 
 #include "perfile/field.h"
 #include "symbol/state.h"
+#include "core/command.h"
 
 /* State of a walk over the features: the current file and symbol. */
 typedef struct collecting {
@@ -136,7 +137,7 @@ perfile_status pf_captured_read(perfile_symbols *s)
 {
     static const uint32_t features[] = {PERFILE_FEATURE_FILE, PERFILE_FEATURE_FILE2};
     static const perfile_visitor visitor = {sizeof visitor, value, begin, end};
-    uint64_t generation = perfile_session_generation(s->session);
+    uint64_t generation = pf_session_generation(s->session);
     if (s->captured_read || s->generation == generation)
         return PERFILE_OK;
     s->generation = generation;

@@ -18,6 +18,7 @@
 #include "symbol/state.h"
 #include "symbol/elf.h"
 #include "io/command.h"
+#include "core/command.h"
 
 static uint64_t address_of(const pf_symtab *t, const char *name)
 {
@@ -131,7 +132,7 @@ static perfile_bytes listed_build_id(const perfile_session *session, bool *sever
 {
     static const char prefix[] = "[kernel.";
     perfile_bytes id = {NULL, 0};
-    uint32_t n = perfile_session_n_build_ids(session);
+    uint32_t n = pf_session_n_build_ids(session);
     *several = false;
     for (uint32_t i = 0; i < n; i++) {
         const perfile_build_id *b = perfile_session_build_id(session, i);

@@ -110,7 +110,7 @@ static void put_facts(pf_tables *x)
     pf_table_column *columns = x->at[PF_TABLE_captures].batch->columns;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
         pf_column_text(&columns[facts[i].column], perfile_session_fact(x->session, facts[i].fact));
-    const uint32_t cpus = perfile_session_n_cpus(x->session);
+    const uint32_t cpus = pf_session_n_cpus(x->session);
     if (cpus)
         pf_column_number(PF_COLUMN(x, captures, cpus), cpus);
     perfile_total_mem memory;
@@ -145,7 +145,7 @@ static void put_clock(pf_tables *x)
 static void put_counts(pf_tables *x)
 {
     perfile_stream_summary sum;
-    perfile_stream_get_summary(x->stream, &sum, sizeof sum);
+    pf_stream_get_summary(x->stream, &sum, sizeof sum);
     pf_put_number(PF_COLUMN(x, captures, records), x->records);
     pf_put_number(PF_COLUMN(x, captures, samples), x->captures->samples);
     pf_put_number(PF_COLUMN(x, captures, lost_records), x->captures->lost_records);
@@ -224,7 +224,7 @@ static bool put_event(pf_tables *x, const perfile_event *event)
 
 static bool put_events(pf_tables *x)
 {
-    const uint32_t n = perfile_session_n_events(x->session);
+    const uint32_t n = pf_session_n_events(x->session);
     bool ok = true;
     for (uint32_t i = 0; i < n && ok; i++)
         ok = put_event(x, perfile_session_event(x->session, i));
@@ -372,11 +372,11 @@ static bool put_damages(pf_tables *x)
     bool ok = true;
     for (uint32_t i = 0; c && i < c->n_damages && ok; i++)
         ok = put_found(x, c->damages[i].offset, c->damages[i].damage);
-    for (uint32_t i = 0; i < perfile_session_n_events(x->session) && ok; i++) {
+    for (uint32_t i = 0; i < pf_session_n_events(x->session) && ok; i++) {
         const perfile_event *e = perfile_session_event(x->session, i);
         ok = put_found(x, e->offset, e->damage) && put_found(x, e->offset, e->ids_damage);
     }
-    for (uint32_t i = 0; i < perfile_session_n_features(x->session) && ok; i++) {
+    for (uint32_t i = 0; i < pf_session_n_features(x->session) && ok; i++) {
         const perfile_feature *f = perfile_session_feature_at(x->session, i);
         ok = put_found(x, f->offset, f->damage);
     }

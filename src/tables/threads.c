@@ -9,6 +9,7 @@
 #include "perfile/abi.h"
 #include "perfile/model.h"
 #include "tables/tables.h"
+#include "model/command.h"
 
 /* Samples of a thread. */
 typedef struct counted {
@@ -48,8 +49,7 @@ static bool begin(pf_tables *x)
                                .budget = budget,
                                .width = sizeof(stranger),
                                .key = offsetof(stranger, of)};
-    if (x->model &&
-        perfile_model_threads(model_of(x), &m->known, &m->n_known, &x->failed) != PERFILE_OK)
+    if (x->model && pf_model_threads(model_of(x), &m->known, &m->n_known, &x->failed) != PERFILE_OK)
         return false;
     m->last = m->n_known;
     m->counts = pf_budget_alloc(budget, m->n_known, sizeof *m->counts);
@@ -256,7 +256,7 @@ static bool put_mappings(pf_tables *x)
     size_t n;
     if (!x->model)
         return true;
-    if (perfile_model_mappings(model_of(x), &all, &n, &x->failed) != PERFILE_OK)
+    if (pf_model_mappings(model_of(x), &all, &n, &x->failed) != PERFILE_OK)
         return false;
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++)

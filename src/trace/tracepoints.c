@@ -12,6 +12,7 @@
 #include "trace/eventheader.h"
 #include "trace/printk.h"
 #include "trace/command.h"
+#include "core/command.h"
 
 enum { COSTLY_NAME = 32 }; /* length of a name that costs as much as one byte of payload */
 
@@ -71,7 +72,7 @@ void perfile_tracepoints_close(perfile_tracepoints *t)
  * descriptions are records. */
 static void forget_missing(perfile_tracepoints *t)
 {
-    const uint64_t generation = perfile_session_generation(t->session);
+    const uint64_t generation = pf_session_generation(t->session);
     if (generation == t->generation)
         return;
     t->generation = generation;

@@ -79,9 +79,9 @@ static perfile_status learn(pf_byteswap *o, const perfile_record *r, perfile_err
     perfile_session *s = o->base.session;
     if (!pf_session_collects(r))
         return PERFILE_OK;
-    uint64_t before = perfile_session_generation(s);
+    uint64_t before = pf_session_generation(s);
     perfile_status st = pf_session_collect(s, r, err);
-    if (st == PERFILE_OK && perfile_session_generation(s) != before)
+    if (st == PERFILE_OK && pf_session_generation(s) != before)
         st = pf_session_resolve(s, err);
     return st;
 }
@@ -260,13 +260,13 @@ static perfile_status add_feature(pf_byteswap *o, const perfile_feature *f, perf
 static perfile_status add_facts(pf_byteswap *o, const perfile_session *from, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
-    for (uint32_t i = 0; i < perfile_session_n_events(from) && st == PERFILE_OK; i++)
+    for (uint32_t i = 0; i < pf_session_n_events(from) && st == PERFILE_OK; i++)
         st = add_event(o, perfile_session_event(from, i), err);
     for (uint32_t i = 0; i < pf_session_n_event_types(from) && st == PERFILE_OK; i++) {
         const pf_event_type *t = pf_session_event_type(from, i);
         st = pf_session_add_event_type(o->base.session, t->event_id, t->name, true, err);
     }
-    for (uint32_t i = 0; i < perfile_session_n_features(from) && st == PERFILE_OK; i++)
+    for (uint32_t i = 0; i < pf_session_n_features(from) && st == PERFILE_OK; i++)
         st = add_feature(o, perfile_session_feature_at(from, i), err);
     return st == PERFILE_OK ? pf_session_resolve(o->base.session, err) : st;
 }
@@ -284,7 +284,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     if (st != PERFILE_OK)
         return st;
     /* The byte order is right already: no stage is needed. */
-    if (perfile_session_byte_order(from) == byte_order) {
+    if (pf_session_byte_order(from) == byte_order) {
         *stream = below;
         return PERFILE_OK;
     }
@@ -294,7 +294,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     perfile_session *mine;
     st = pf_options_copy(&o->options, options, "order.options", err);
     if (st == PERFILE_OK)
-        st = pf_session_new(!perfile_session_swapped(from), &below->options, &mine, err);
+        st = pf_session_new(!pf_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {
         pf_free(o);
         return st;

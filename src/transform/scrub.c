@@ -21,6 +21,7 @@
 #include "perfile/field.h"
 #include "schema/rows.h"
 #include "schema/command.h"
+#include "transform/command.h"
 
 /* A range of slack in a body. */
 typedef struct slack {
@@ -247,8 +248,7 @@ perfile_status perfile_scrub(perfile_stream *below, perfile_stream **stream, per
     return PERFILE_OK;
 }
 
-void perfile_scrub_get_summary(const perfile_stream *stream, perfile_scrub_summary *out,
-                               size_t size)
+void pf_scrub_get_summary(const perfile_stream *stream, perfile_scrub_summary *out, size_t size)
 {
     const perfile_scrub_summary none = {0};
     const bool is = stream->ops == &scrub_ops;

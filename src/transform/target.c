@@ -63,9 +63,9 @@ static perfile_status add_to_run(pf_target *t, const perfile_record *r, perfile_
         return PERFILE_OK;
     /* The session must be resolved before anything is looked up in it, but only if it has
      * changed. */
-    uint64_t before = perfile_session_generation(t->base.session);
+    uint64_t before = pf_session_generation(t->base.session);
     perfile_status st = pf_session_collect(t->base.session, slot, err);
-    if (st == PERFILE_OK && perfile_session_generation(t->base.session) != before)
+    if (st == PERFILE_OK && pf_session_generation(t->base.session) != before)
         st = pf_session_resolve(t->base.session, err);
     return st;
 }
@@ -343,7 +343,7 @@ static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_e
 {
     perfile_session *session;
     perfile_status st =
-        pf_session_new(perfile_session_swapped(below->session), &t->base.options, &session, err);
+        pf_session_new(pf_session_swapped(below->session), &t->base.options, &session, err);
     if (st != PERFILE_OK)
         return st;
     t->base.session = session;
@@ -400,8 +400,7 @@ perfile_status perfile_target(perfile_stream *below, const perfile_target_option
     return PERFILE_OK;
 }
 
-void perfile_target_get_summary(const perfile_stream *stream, perfile_target_summary *out,
-                                size_t size)
+void pf_target_get_summary(const perfile_stream *stream, perfile_target_summary *out, size_t size)
 {
     const pf_target *t = target_of_any(stream);
     perfile_target_summary none = {0};

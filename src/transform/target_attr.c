@@ -72,7 +72,7 @@ static uint64_t known_sample_type(const pf_target *t, uint64_t v, uint64_t read_
 static void find_common(pf_target *t, const perfile_session *below)
 {
     uint64_t common = UINT64_MAX;
-    uint32_t n = perfile_session_n_events(below);
+    uint32_t n = pf_session_n_events(below);
     t->common = UINT64_MAX;
     if (!pf_release_needs_one_sample_type(t->release))
         return;
@@ -177,7 +177,7 @@ size_t pf_target_attr(pf_target *t, perfile_bytes stored, uint64_t offset, bool 
     static const perfile_visitor kept = {sizeof kept, on_value, on_begin, on_end};
     static const perfile_visitor cut = {sizeof cut, on_cut, on_begin, on_end};
     const size_t known = t->release->attr_size;
-    const bool swapped = perfile_session_swapped(t->base.session);
+    const bool swapped = pf_session_swapped(t->base.session);
     attr_rewriting w = {t,      out,     exact || stored.len > known ? known : stored.len,
                         offset, swapped, count};
     size_t n = stored.len < w.size ? stored.len : w.size;
@@ -209,7 +209,7 @@ void pf_target_layout(pf_target *t, const perfile_event *e, perfile_layout *layo
 static size_t rewrite_event_desc(pf_target *t, perfile_bytes payload, uint8_t *out)
 {
     uint8_t attr[PF_TARGET_ATTR];
-    pf_cursor c = pf_cur(payload, perfile_session_swapped(t->base.session));
+    pf_cursor c = pf_cur(payload, pf_session_swapped(t->base.session));
     uint32_t n = pf_cur_u32(&c);
     uint32_t size = pf_cur_u32(&c);
     uint32_t known = t->release->attr_size;
@@ -297,13 +297,13 @@ perfile_status pf_target_add_facts(pf_target *t, perfile_error *err)
     perfile_session *copy = t->base.session;
     perfile_status st = PERFILE_OK;
     find_common(t, below);
-    for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_events(below); i++)
+    for (uint32_t i = 0; st == PERFILE_OK && i < pf_session_n_events(below); i++)
         st = add_event(t, perfile_session_event(below, i), err);
     for (uint32_t i = 0; st == PERFILE_OK && i < pf_session_n_event_types(below); i++) {
         const pf_event_type *type = pf_session_event_type(below, i);
         st = pf_session_add_event_type(copy, type->event_id, type->name, true, err);
     }
-    for (uint32_t i = 0; st == PERFILE_OK && i < perfile_session_n_features(below); i++)
+    for (uint32_t i = 0; st == PERFILE_OK && i < pf_session_n_features(below); i++)
         st = add_feature(t, perfile_session_feature_at(below, i), err);
     return st == PERFILE_OK ? pf_session_resolve(copy, err) : st;
 }

@@ -8,6 +8,7 @@
 #include "perfile/encode.h"
 #include "transform/target.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 enum {
     N_SLOTS = 1 << 13, /* slots of the hash table */
@@ -116,7 +117,7 @@ perfile_status pf_target_map_build_id(pf_target *t, const perfile_record *r, per
     const perfile_encode_options how = {
         .size = sizeof how,
         .misc = (uint16_t)((r->misc & PERFILE_MISC_CPUMODE_MASK) | PERFILE_MISC_BUILD_ID_SIZE),
-        .byte_order = perfile_session_byte_order(t->base.session),
+        .byte_order = pf_session_byte_order(t->base.session),
     };
     if (perfile_header_build_id_encode(&id, sizeof id, &how, pf_target_free_bytes(t),
                                        t->bytes.cap - t->bytes.len, &n, NULL) != PERFILE_OK) {

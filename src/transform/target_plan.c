@@ -12,6 +12,7 @@
 #include "transform/target.h"
 #include "perfile/field.h"
 #include "schema/rows.h"
+#include "core/command.h"
 
 /* If the plan inserts an id (ID in place of IDENTIFIER), copies it from the 64-bit word `from` of
  * the record instead, which is its IDENTIFIER. */
@@ -99,7 +100,7 @@ static perfile_status check_ids(const pf_relayout *first, const pf_relayout *oth
 perfile_status pf_target_update_plans(pf_target *t, perfile_error *err)
 {
     const perfile_session *below = t->base.below->session;
-    uint32_t n = perfile_session_n_events(below);
+    uint32_t n = pf_session_n_events(below);
     while (t->n_plans < n) {
         if (t->n_plans == t->plans_cap) {
             uint32_t cap = t->plans_cap ? 2 * t->plans_cap : 8;
