@@ -118,13 +118,41 @@ typedef struct perfile_member {
 PERFILE_API bool perfile_struct_member(const perfile_struct *of, size_t position,
                                        perfile_member *out, size_t size);
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns true if a member is present in `decoded`, a struct that the library filled.  Members that
  * are not present are zero. */
-PERFILE_API bool perfile_member_is_there(const perfile_member *member, const void *decoded);
+static inline bool perfile_member_is_there(const perfile_member *member, const void *decoded)
+{
+    /* `present` is the first member of both structs that have such bits. */
+    if (member->sample_bit && !(*(const uint64_t *)decoded & member->sample_bit))
+        return false;
+    return member->has == PERFILE_NO_MEMBER || *((const bool *)decoded + member->has);
+}
+#endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the value of an integer member (S32 sign-extended, S64 as its bits); 0 for other types.
  */
-PERFILE_API uint64_t perfile_member_number(const perfile_member *member, const void *decoded);
+static inline uint64_t perfile_member_number(const perfile_member *member, const void *decoded)
+{
+    const void *at = (const uint8_t *)decoded + member->offset;
+    switch (member->type) {
+    case PERFILE_STORED_U8:
+        return *(const uint8_t *)at;
+    case PERFILE_STORED_U16:
+        return *(const uint16_t *)at;
+    case PERFILE_STORED_U32:
+        return *(const uint32_t *)at;
+    case PERFILE_STORED_S32:
+        return (uint64_t)(int64_t) * (const int32_t *)at;
+    case PERFILE_STORED_U64:
+    case PERFILE_STORED_S64:
+        return *(const uint64_t *)at;
+    default:
+        return 0;
+    }
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -261,8 +261,17 @@ static inline const perfile_vocabulary *perfile_kind_words(unsigned kind)
 }
 #endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the word for a value, or NULL. */
-PERFILE_API const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value);
+static inline const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value)
+{
+    uint32_t i;
+    for (i = 0; v->words && i < v->n; i++)
+        if (v->words[i].value == value)
+            return v->words[i].name;
+    return NULL;
+}
+#endif
 
 #ifdef __cplusplus
 }

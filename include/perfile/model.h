@@ -110,9 +110,17 @@ PERFILE_API const char *perfile_model_comm(const perfile_model *model, uint32_t 
 PERFILE_API const perfile_mapping *perfile_model_mapping(const perfile_model *model, uint32_t pid,
                                                          uint64_t addr, uint64_t time);
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the name of the thread of a record, at its time; NULL if not known. */
-PERFILE_API const char *perfile_model_record_comm(const perfile_model *model,
-                                                  const perfile_record *r);
+static inline const char *perfile_model_record_comm(const perfile_model *model,
+                                                    const perfile_record *r)
+{
+    uint32_t pid, tid;
+    if (!perfile_record_task(r, &pid, &tid))
+        return NULL;
+    return perfile_model_comm(model, pid, tid, perfile_record_time(r));
+}
+#endif
 
 /* Returns the name of a mapping as perf names the object: the kernel's name is stored with a symbol
  * appended, "[kernel.kallsyms]_text".  Lives as long as the model; equal names are equal pointers.
@@ -140,7 +148,8 @@ static inline PERFILE_MUST_USE perfile_status perfile_model_threads(perfile_mode
 {
     const void *items = NULL;
     const perfile_status st = perfile_model_list(model, PERFILE_MODEL_THREADS, &items, n, err);
-    *threads = (const perfile_thread *)items;
+    if (st == PERFILE_OK)
+        *threads = (const perfile_thread *)items;
     return st;
 }
 
@@ -150,7 +159,8 @@ static inline PERFILE_MUST_USE perfile_status perfile_model_processes(
 {
     const void *items = NULL;
     const perfile_status st = perfile_model_list(model, PERFILE_MODEL_PROCESSES, &items, n, err);
-    *processes = (const perfile_process *)items;
+    if (st == PERFILE_OK)
+        *processes = (const perfile_process *)items;
     return st;
 }
 
@@ -160,7 +170,8 @@ static inline PERFILE_MUST_USE perfile_status perfile_model_mappings(
 {
     const void *items = NULL;
     const perfile_status st = perfile_model_list(model, PERFILE_MODEL_MAPPINGS, &items, n, err);
-    *mappings = (const perfile_mapping *)items;
+    if (st == PERFILE_OK)
+        *mappings = (const perfile_mapping *)items;
     return st;
 }
 #endif

@@ -178,30 +178,54 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_stream(
 
 /* The AUX area. */
 
+enum { /* `what` of perfile_ring_aux() */
+       PERFILE_RING_AUX_NEW = 0,
+       PERFILE_RING_AUX_RANGE = 1,
+       PERFILE_RING_AUX_ALL = 2
+};
+
+/* Yields a part of the AUX area, for the three functions below.  PERFILE_E_USAGE: there is no such
+ * part. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_aux(perfile_ring *ring, uint32_t what,
+                                                             uint64_t *offset, uint64_t size,
+                                                             perfile_bytes spans[2],
+                                                             perfile_error *err);
+
+#ifndef PERFILE_DECLARATIONS
 /* Yields what was written to the AUX area since the last call, in two pieces like
  * perfile_ring_take().  *offset (may be NULL) becomes its position, counted as in AUX records.
  * PERFILE_END: nothing new.  PERFILE_E_CORRUPT with OVERRUN as above.  PERFILE_E_USAGE with
  * `aux_overwrite`: there it is unknown how often the writer has wrapped. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_aux_take(perfile_ring *ring,
-                                                                  perfile_bytes spans[2],
-                                                                  uint64_t *offset,
-                                                                  perfile_error *err);
+static inline PERFILE_MUST_USE perfile_status perfile_ring_aux_take(perfile_ring *ring,
+                                                                    perfile_bytes spans[2],
+                                                                    uint64_t *offset,
+                                                                    perfile_error *err)
+{
+    return perfile_ring_aux(ring, PERFILE_RING_AUX_NEW, offset, 0, spans, err);
+}
 
 /* Yields the bytes that an AUX record announces (aux_offset and aux_size of perfile_aux).  All
  * bytes up to their end count as read.  PERFILE_END: they are not there yet; the kernel writes the
  * record before it moves aux_head, so try again.  PERFILE_E_CORRUPT with OUT_OF_BOUNDS: the area
  * does not hold them, or no longer. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_aux_range(perfile_ring *ring,
-                                                                   uint64_t offset, uint64_t size,
-                                                                   perfile_bytes spans[2],
-                                                                   perfile_error *err);
+static inline PERFILE_MUST_USE perfile_status perfile_ring_aux_range(perfile_ring *ring,
+                                                                     uint64_t offset, uint64_t size,
+                                                                     perfile_bytes spans[2],
+                                                                     perfile_error *err)
+{
+    return perfile_ring_aux(ring, PERFILE_RING_AUX_RANGE, &offset, size, spans, err);
+}
 
 /* Yields the whole AUX area, oldest byte first: from aux_head to the end, then from the start to
  * aux_head.  If the writer has not wrapped yet, the first bytes are the initial content: zeros.
  * Only with `aux_overwrite`, else PERFILE_E_USAGE. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_aux_snapshot(perfile_ring *ring,
-                                                                      perfile_bytes spans[2],
-                                                                      perfile_error *err);
+static inline PERFILE_MUST_USE perfile_status perfile_ring_aux_snapshot(perfile_ring *ring,
+                                                                        perfile_bytes spans[2],
+                                                                        perfile_error *err)
+{
+    return perfile_ring_aux(ring, PERFILE_RING_AUX_ALL, NULL, 0, spans, err);
+}
+#endif
 
 /* Releases what was read to the kernel (aux_tail).  Does nothing with `aux_overwrite`. */
 PERFILE_API void perfile_ring_aux_release(perfile_ring *ring);
@@ -254,20 +278,40 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_clock(const perfil
                                                                     perfile_clock *clock,
                                                                     perfile_error *err);
 
+enum { /* `what` of perfile_ring_page_value() */
+       PERFILE_RING_PAGE_DELTA = 0,
+       PERFILE_RING_PAGE_COUNT = 1
+};
+
+/* Computes a value of the page from a register of the CPU, for the two functions below.
+ * PERFILE_E_USAGE: there is no such value. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_value(const perfile_ring_page *p,
+                                                                    uint32_t what, uint64_t in,
+                                                                    uint64_t *out,
+                                                                    perfile_error *err);
+
+#ifndef PERFILE_DECLARATIONS
 /* Computes the ns between the moment of the page and the hardware clock value `cycles`.  Add them
  * to time_enabled and, if `index` is not 0, to time_running.  PERFILE_E_UNSUPPORTED: there is no
  * user_time. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_delta(const perfile_ring_page *p,
-                                                                    uint64_t cycles,
-                                                                    uint64_t *delta,
-                                                                    perfile_error *err);
+static inline PERFILE_MUST_USE perfile_status perfile_ring_page_delta(const perfile_ring_page *p,
+                                                                      uint64_t cycles,
+                                                                      uint64_t *delta,
+                                                                      perfile_error *err)
+{
+    return perfile_ring_page_value(p, PERFILE_RING_PAGE_DELTA, cycles, delta, err);
+}
 
 /* Computes the count.  `pmc` is the result of the instruction rdpmc(index - 1); it is ignored if
  * the event is on no counter (index 0).  PERFILE_E_UNSUPPORTED: on a counter, but without
  * user_rdpmc. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_ring_page_count(const perfile_ring_page *p,
-                                                                    uint64_t pmc, uint64_t *count,
-                                                                    perfile_error *err);
+static inline PERFILE_MUST_USE perfile_status perfile_ring_page_count(const perfile_ring_page *p,
+                                                                      uint64_t pmc, uint64_t *count,
+                                                                      perfile_error *err)
+{
+    return perfile_ring_page_value(p, PERFILE_RING_PAGE_COUNT, pmc, count, err);
+}
+#endif
 
 /* Scales `count` to the time enabled: count * enabled / running, exact, modulo 2^64.  Returns false
  * if `running` is 0. */

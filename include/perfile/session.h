@@ -143,19 +143,47 @@ typedef struct perfile_clock {
 } perfile_clock;
 PERFILE_API void perfile_session_clock(const perfile_session *s, perfile_clock *clock);
 
-/* Convert between the hardware clock (TSC and the like) and the session clock, modulo 2^64.  The
- * clock must have has_conversion.  PERFILE_E_UNSUPPORTED: it does not; PERFILE_E_CORRUPT: a shift
- * above 32, a mult above 2^32 - 1, or for cycles a mult of 0. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_clock_time(const perfile_clock *clock,
-                                                               uint64_t cycles, uint64_t *time,
-                                                               perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_clock_cycles(const perfile_clock *clock,
-                                                                 uint64_t time, uint64_t *cycles,
-                                                                 perfile_error *err);
+/* Converts between the hardware clock (TSC and the like) and the session clock, modulo 2^64: time
+ * to cycles, or cycles to time.  The clock must have has_conversion.  PERFILE_E_UNSUPPORTED: it
+ * does not; PERFILE_E_CORRUPT: a shift above 32, a mult above 2^32 - 1, or for cycles a mult of 0.
+ */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_clock_convert(const perfile_clock *clock,
+                                                                  bool to_cycles, uint64_t in,
+                                                                  uint64_t *out,
+                                                                  perfile_error *err);
 
+#ifndef PERFILE_DECLARATIONS
+/* Converts cycles to a time. */
+static inline PERFILE_MUST_USE perfile_status perfile_clock_time(const perfile_clock *clock,
+                                                                 uint64_t cycles, uint64_t *time,
+                                                                 perfile_error *err)
+{
+    return perfile_clock_convert(clock, false, cycles, time, err);
+}
+
+/* Converts a time to cycles. */
+static inline PERFILE_MUST_USE perfile_status perfile_clock_cycles(const perfile_clock *clock,
+                                                                   uint64_t time, uint64_t *cycles,
+                                                                   perfile_error *err)
+{
+    return perfile_clock_convert(clock, true, time, cycles, err);
+}
+#endif
+
+#ifndef PERFILE_DECLARATIONS
 /* Converts a time of the session clock to the wall clock, in ns since 1970.  Returns false when not
  * known. */
-PERFILE_API bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall);
+static inline bool perfile_session_wall_time(const perfile_session *s, uint64_t time,
+                                             uint64_t *wall)
+{
+    perfile_clock clock;
+    perfile_session_clock(s, &clock);
+    if (time == PERFILE_NO_TIME || (!clock.has_wall && (!clock.known || clock.clockid != 0)))
+        return false; /* clock 0 is CLOCK_REALTIME */
+    *wall = clock.has_wall ? clock.wall_ns + (time - clock.clock_ns) : time;
+    return true;
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -96,7 +96,7 @@ typedef struct perfile_writer_options {
  * EVENT_UPDATE records, too. perfile_writer_round() flushes everything that is buffered.  If the
  * process is killed, the file can be opened by perfile and has all records at least up to the last
  * round.  The same holds after a failed write and after perfile_writer_close() without finish.
- * perfile_writer_abort() removes the file.
+ * The file can then be removed.
  *
  * PERFILE_E_USAGE: the options contradict each other, or the form is FILE and the sink cannot seek
  * back to the header (a pipe, a terminal); then write to a file, or use the form PIPE. */
@@ -151,17 +151,37 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event(perfile_writer 
  * are in an EVENT_UPDATE record.  Unit and factor are always in EVENT_UPDATE records.
  * PERFILE_E_USAGE: there is no such event, or there are several and this one has no id, so that
  * records cannot refer to it. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_name(perfile_writer *w,
-                                                                      uint32_t index,
-                                                                      const char *name,
-                                                                      perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_unit(perfile_writer *w,
-                                                                      uint32_t index,
-                                                                      const char *unit,
-                                                                      perfile_error *err);
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_event_scale(perfile_writer *w,
-                                                                       uint32_t index, double scale,
-                                                                       perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_update_event(
+    perfile_writer *w, uint32_t index, uint32_t type, const void *value, perfile_error *err);
+
+#ifndef PERFILE_DECLARATIONS
+/* Sets the name of event `index`. */
+static inline PERFILE_MUST_USE perfile_status perfile_writer_event_name(perfile_writer *w,
+                                                                        uint32_t index,
+                                                                        const char *name,
+                                                                        perfile_error *err)
+{
+    return perfile_writer_update_event(w, index, PERFILE_UPDATE_TYPE_NAME, name, err);
+}
+
+/* Sets the unit of event `index`. */
+static inline PERFILE_MUST_USE perfile_status perfile_writer_event_unit(perfile_writer *w,
+                                                                        uint32_t index,
+                                                                        const char *unit,
+                                                                        perfile_error *err)
+{
+    return perfile_writer_update_event(w, index, PERFILE_UPDATE_TYPE_UNIT, unit, err);
+}
+
+/* Sets the scale of event `index`: a factor for its counts. */
+static inline PERFILE_MUST_USE perfile_status perfile_writer_event_scale(perfile_writer *w,
+                                                                         uint32_t index,
+                                                                         double scale,
+                                                                         perfile_error *err)
+{
+    return perfile_writer_update_event(w, index, PERFILE_UPDATE_TYPE_SCALE, &scale, err);
+}
+#endif
 
 /* Features. */
 
@@ -764,10 +784,6 @@ PERFILE_API uint64_t perfile_writer_bytes(const perfile_writer *w);
  * allowed. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_finish(perfile_writer *w,
                                                                   perfile_error *err);
-
-/* Discards the capture: removes everything written, even if `progressive` has made it visible.
- * After that the writer can only be closed.  Does nothing after perfile_writer_finish(). */
-PERFILE_API void perfile_writer_abort(perfile_writer *w);
 
 /* Releases the writer, and the sink if perfile_writer_create() made it.  Without
  * perfile_writer_finish() no file appears, unless the writer is `progressive`.  `w` may be NULL. */

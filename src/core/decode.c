@@ -652,8 +652,8 @@ uint64_t pf_ticks_to_ns(int64_t ticks, uint64_t shift, uint64_t mult)
     return ns ? ns : 1;
 }
 
-perfile_status perfile_clock_time(const perfile_clock *clock, uint64_t cycles, uint64_t *time,
-                                  perfile_error *err)
+static perfile_status time_of(const perfile_clock *clock, uint64_t cycles, uint64_t *time,
+                              perfile_error *err)
 {
     perfile_status st = check(clock, err);
     if (st != PERFILE_OK)
@@ -666,8 +666,8 @@ perfile_status perfile_clock_time(const perfile_clock *clock, uint64_t cycles, u
     return PERFILE_OK;
 }
 
-perfile_status perfile_clock_cycles(const perfile_clock *clock, uint64_t time, uint64_t *cycles,
-                                    perfile_error *err)
+static perfile_status cycles_of(const perfile_clock *clock, uint64_t time, uint64_t *cycles,
+                                perfile_error *err)
 {
     perfile_status st = check(clock, err);
     if (st != PERFILE_OK)
@@ -679,4 +679,10 @@ perfile_status perfile_clock_cycles(const perfile_clock *clock, uint64_t time, u
     uint64_t rem = since % clock->mult;
     *cycles = (quot << clock->shift) + (rem << clock->shift) / clock->mult;
     return PERFILE_OK;
+}
+
+perfile_status perfile_clock_convert(const perfile_clock *clock, bool to_cycles, uint64_t in,
+                                     uint64_t *out, perfile_error *err)
+{
+    return to_cycles ? cycles_of(clock, in, out, err) : time_of(clock, in, out, err);
 }

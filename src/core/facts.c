@@ -208,23 +208,6 @@ void perfile_session_clock(const perfile_session *s, perfile_clock *clock)
     }
 }
 
-/* Converts by CLOCK_DATA, or directly if the session clock is CLOCK_REALTIME. */
-bool perfile_session_wall_time(const perfile_session *s, uint64_t time, uint64_t *wall)
-{
-    enum { REALTIME = 0 };
-    perfile_clock clock;
-    if (time == PERFILE_NO_TIME)
-        return false;
-    perfile_session_clock(s, &clock);
-    if (clock.has_wall)
-        *wall = clock.wall_ns + (time - clock.clock_ns);
-    else if (clock.known && clock.clockid == REALTIME)
-        *wall = time;
-    else
-        return false;
-    return true;
-}
-
 /* Writes feature EVENT_DESC: counts, then for each event its stored attr, padded to a common size,
  * its name and its ids.  The layout is event_desc of format/features.def; the code is hand-written
  * because attrs are copied as stored. */

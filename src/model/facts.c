@@ -140,15 +140,6 @@ bool pf_model_add_facts(perfile_model *m)
 
 /* Queries for one record: the name of its thread, and the mapping of its sampled instruction. */
 
-/* Returns NULL for a record without pid and tid. */
-const char *perfile_model_record_comm(const perfile_model *m, const perfile_record *r)
-{
-    uint32_t pid, tid;
-    if (!perfile_record_task(r, &pid, &tid))
-        return NULL;
-    return perfile_model_comm(m, pid, tid, perfile_record_time(r));
-}
-
 /* Only kernel and user samples of the host: guest and hypervisor addresses are not in the model. */
 const perfile_mapping *pf_model_record_mapping(const perfile_model *m, const perfile_record *r)
 {

@@ -386,22 +386,20 @@ perfile_status perfile_model_list(perfile_model *m, uint32_t list, const void **
     const perfile_process *processes = NULL;
     const perfile_mapping *mappings = NULL;
     perfile_status st;
-    *items = NULL;
-    *n = 0;
     switch (list) {
     case PERFILE_MODEL_THREADS:
         st = pf_model_threads(m, &threads, n, err);
-        *items = threads;
-        return st;
+        break;
     case PERFILE_MODEL_PROCESSES:
         st = pf_model_processes(m, &processes, n, err);
-        *items = processes;
-        return st;
+        break;
     case PERFILE_MODEL_MAPPINGS:
         st = pf_model_mappings(m, &mappings, n, err);
-        *items = mappings;
-        return st;
+        break;
     default:
         return pf_fail(err, PERFILE_E_USAGE, "model.list", "there is no list %u", (unsigned)list);
     }
+    if (st == PERFILE_OK)
+        *items = threads ? (const void *)threads : processes ? (const void *)processes : mappings;
+    return st;
 }

@@ -204,13 +204,9 @@ static perfile_status put_update(pf_perf_writer *w, uint32_t index, perfile_even
                                                       : pf_fail_nomem(err, "writer.updates");
 }
 
-perfile_status perfile_writer_event_name(perfile_writer *writer, uint32_t index, const char *name,
-                                         perfile_error *err)
+static perfile_status put_event_name(pf_perf_writer *w, uint32_t index, const char *name,
+                                     perfile_error *err)
 {
-    pf_perf_writer *w = pf_perf_writer_of(writer, "events", err);
-    enum { NAME = 2 };
-    if (!w)
-        return PERFILE_E_UNSUPPORTED;
     size_t at;
     perfile_status st = check_index(w, index, err);
     if (st == PERFILE_OK)
@@ -218,7 +214,8 @@ perfile_status perfile_writer_event_name(perfile_writer *writer, uint32_t index,
     /* Targets that do not know EVENT_UPDATE get no such records. */
     bool has_updates = !w->target || pf_release_knows_type(w->target, PERFILE_RECORD_EVENT_UPDATE);
     if (st == PERFILE_OK && has_updates && (w->base.form == PERFILE_FORM_PIPE || w->progressive)) {
-        perfile_event_update u = {.type = NAME, .has_name = true, .name = text_of(name)};
+        perfile_event_update u = {
+            .type = PERFILE_UPDATE_TYPE_NAME, .has_name = true, .name = text_of(name)};
         st = put_update(w, index, &u, err);
     }
     if (st == PERFILE_OK) {
@@ -381,7 +378,7 @@ static perfile_status add_event(pf_perf_writer *w, const perfile_new_event *even
         return st;
     uint32_t at = w->n_events - 1;
     if (n.name)
-        st = perfile_writer_event_name(&w->base, at, n.name, err);
+        st = put_event_name(w, at, n.name, err);
     if (n.unit && st == PERFILE_OK)
         st = put_event_unit(w, at, n.unit, err);
     if (n.scale != 0 && st == PERFILE_OK)
@@ -398,18 +395,25 @@ perfile_status perfile_writer_add_event(perfile_writer *writer, const perfile_ne
     return w ? add_event(w, event, index, err) : PERFILE_E_UNSUPPORTED;
 }
 
-perfile_status perfile_writer_event_unit(perfile_writer *writer, uint32_t index, const char *unit,
-                                         perfile_error *err)
+perfile_status perfile_writer_update_event(perfile_writer *writer, uint32_t index, uint32_t type,
+                                           const void *value, perfile_error *err)
 {
     pf_perf_writer *w = pf_perf_writer_of(writer, "events", err);
-    return w ? put_event_unit(w, index, unit, err) : PERFILE_E_UNSUPPORTED;
-}
-
-perfile_status perfile_writer_event_scale(perfile_writer *writer, uint32_t index, double scale,
-                                          perfile_error *err)
-{
-    pf_perf_writer *w = pf_perf_writer_of(writer, "events", err);
-    return w ? put_event_scale(w, index, scale, err) : PERFILE_E_UNSUPPORTED;
+    double scale;
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
+    switch (type) {
+    case PERFILE_UPDATE_TYPE_NAME:
+        return put_event_name(w, index, value, err);
+    case PERFILE_UPDATE_TYPE_UNIT:
+        return put_event_unit(w, index, value, err);
+    case PERFILE_UPDATE_TYPE_SCALE:
+        memcpy(&scale, value, sizeof scale);
+        return put_event_scale(w, index, scale, err);
+    default:
+        return pf_fail(err, PERFILE_E_USAGE, "writer.event",
+                       "an event has no name, unit or scale of kind %u", (unsigned)type);
+    }
 }
 
 /* Features of a capture that is written.  They are set as bytes (pf_write_feature()), or from

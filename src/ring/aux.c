@@ -24,8 +24,8 @@ static uint64_t aux_head(const perfile_ring *ring)
     return pf_page_u64(ring->page, PF_PAGE_AUX_HEAD);
 }
 
-perfile_status perfile_ring_aux_take(perfile_ring *ring, perfile_bytes spans[2], uint64_t *offset,
-                                     perfile_error *err)
+static perfile_status take(perfile_ring *ring, perfile_bytes spans[2], uint64_t *offset,
+                           perfile_error *err)
 {
     perfile_status st = need_area(ring, false, err);
     if (st != PERFILE_OK)
@@ -64,8 +64,8 @@ static perfile_status report_outside(perfile_error *err, uint64_t offset, uint64
 
 /* `start` and `available` count from aux_released, so that comparisons are right although positions
  * wrap modulo 2^64. */
-perfile_status perfile_ring_aux_range(perfile_ring *ring, uint64_t offset, uint64_t size,
-                                      perfile_bytes spans[2], perfile_error *err)
+static perfile_status take_range(perfile_ring *ring, uint64_t offset, uint64_t size,
+                                 perfile_bytes spans[2], perfile_error *err)
 {
     perfile_status st = need_area(ring, ring->aux_overwrite, err);
     if (st != PERFILE_OK)
@@ -87,13 +87,28 @@ perfile_status perfile_ring_aux_range(perfile_ring *ring, uint64_t offset, uint6
     return PERFILE_OK;
 }
 
-perfile_status perfile_ring_aux_snapshot(perfile_ring *ring, perfile_bytes spans[2],
-                                         perfile_error *err)
+static perfile_status take_all(perfile_ring *ring, perfile_bytes spans[2], perfile_error *err)
 {
     perfile_status st = need_area(ring, true, err);
     if (st == PERFILE_OK)
         pf_ring_spans(ring->aux, aux_head(ring), ring->aux.len, spans);
     return st;
+}
+
+perfile_status perfile_ring_aux(perfile_ring *ring, uint32_t what, uint64_t *offset, uint64_t size,
+                                perfile_bytes spans[2], perfile_error *err)
+{
+    switch (what) {
+    case PERFILE_RING_AUX_NEW:
+        return take(ring, spans, offset, err);
+    case PERFILE_RING_AUX_RANGE:
+        return take_range(ring, *offset, size, spans, err);
+    case PERFILE_RING_AUX_ALL:
+        return take_all(ring, spans, err);
+    default:
+        return pf_fail(err, PERFILE_E_USAGE, "ring.aux", "an AUX area has no part %u",
+                       (unsigned)what);
+    }
 }
 
 void perfile_ring_aux_release(perfile_ring *ring)

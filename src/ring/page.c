@@ -114,8 +114,8 @@ perfile_status perfile_ring_page_clock(const perfile_ring_page *p, perfile_clock
 
 /* With `time_offset` as the time of cycle 0, the conversion yields the ns since the kernel updated
  * the page.  They are to be added to time_enabled and time_running. */
-perfile_status perfile_ring_page_delta(const perfile_ring_page *p, uint64_t cycles, uint64_t *delta,
-                                       perfile_error *err)
+static perfile_status delta_of(const perfile_ring_page *p, uint64_t cycles, uint64_t *delta,
+                               perfile_error *err)
 {
     perfile_status st = need_capability(p, PERFILE_RING_USER_TIME, "user_time", err);
     if (st != PERFILE_OK)
@@ -124,8 +124,8 @@ perfile_status perfile_ring_page_delta(const perfile_ring_page *p, uint64_t cycl
     return perfile_clock_time(&clock, cycles, delta, err);
 }
 
-perfile_status perfile_ring_page_count(const perfile_ring_page *p, uint64_t pmc, uint64_t *count,
-                                       perfile_error *err)
+static perfile_status count_of(const perfile_ring_page *p, uint64_t pmc, uint64_t *count,
+                               perfile_error *err)
 {
     if (p->index == 0) {
         *count = p->offset; /* the event is not on a counter now: `offset` is its whole value */
@@ -142,6 +142,20 @@ perfile_status perfile_ring_page_count(const perfile_ring_page *p, uint64_t pmc,
     uint64_t low = pmc & (sign | (sign - 1));
     *count = p->offset + ((low ^ sign) - sign);
     return PERFILE_OK;
+}
+
+perfile_status perfile_ring_page_value(const perfile_ring_page *p, uint32_t what, uint64_t in,
+                                       uint64_t *out, perfile_error *err)
+{
+    switch (what) {
+    case PERFILE_RING_PAGE_DELTA:
+        return delta_of(p, in, out, err);
+    case PERFILE_RING_PAGE_COUNT:
+        return count_of(p, in, out, err);
+    default:
+        return pf_fail(err, PERFILE_E_USAGE, "ring.page", "a control page has no value %u",
+                       (unsigned)what);
+    }
 }
 
 /* Returns a * b / c for a < c, by long division bit by bit: the product may need 128 bits, for

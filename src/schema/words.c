@@ -77,14 +77,6 @@ const perfile_vocabulary *pf_vocabulary_find(const char *name)
     return NULL;
 }
 
-const char *perfile_vocabulary_word(const perfile_vocabulary *v, uint64_t value)
-{
-    for (uint32_t i = 0; v->words && i < v->n; i++)
-        if (v->words[i].value == value)
-            return v->words[i].name;
-    return NULL;
-}
-
 /* A part of width w at shift s (little-endian numbering) is at shift 64 - s - w in big-endian. */
 static uint64_t mirror(const perfile_vocabulary *v, uint64_t word)
 {

@@ -60,7 +60,7 @@ done <<'END'
 stream.h s/^    uint64_t damages; .*/    uint64_t more;\n&/
 model.h s/    uint32_t n_names;/    uint64_t n_names;/
 stream.h s/void perfile_stream_close(perfile_stream \*s)/void perfile_stream_close(perfile_stream *s, int how)/
-stream.h s/pf_stream_name(/perfile_stream_label(/
+stream.h s/perfile_stream_container(/perfile_stream_label(/
 base.h s/PERFILE_E_LIMIT = -6/PERFILE_E_LIMIT = -16/
 damage.h s/PERFILE_ON_DAMAGE_RESYNC = 2/PERFILE_ON_DAMAGE_RESYNC = 3/
 END
