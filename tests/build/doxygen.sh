@@ -31,7 +31,7 @@ while read -r header change; do
     fi
     cp before "include/perfile/$header"
 done <<'END'
-stream.h /^\/\* Closes the stream and everything/,/\*\/$/d
+stream.h /^\/\* Closes the stream and everything/d
 stream.h /^\/\* What a stream has read so far/d
 model.h s/(uint32_t pid, ppid;).*/\1/
 base.h /^\/\* perfile_error.offset when no place/d
