@@ -63,8 +63,10 @@ def main():
     for record in records(stream):
         check(lib.perfile_model_feed(model[0], record, error))
     counts = collections.Counter()
+    pid, tid = ffi.new("uint32_t *"), ffi.new("uint32_t *")
     for record in records(open_capture(sys.argv[1])):
-        name = lib.perfile_model_record_comm(model[0], record)
+        has_task = lib.perfile_record_task(record, pid, tid)
+        name = lib.perfile_model_comm(model[0], pid[0], tid[0], lib.perfile_record_time(record)) if has_task else ffi.NULL
         counts[os.fsdecode(ffi.string(name)) if name else "-"] += 1
     for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         print(f"{n:8} {name}")

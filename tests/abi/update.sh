@@ -1,5 +1,5 @@
 #!/bin/bash
-# update.sh [ROOT]: writes tests/abi/perfile.abi and tests/abi/constants of ROOT (this checkout without one) anew, from
+# update.sh [ROOT]: writes tests/abi/perfile.abi, structs and constants of ROOT (this checkout without one) anew, from
 # its public headers.  See README.md beside this.  Needs abigail-tools and a C compiler.
 #
 # The interface is that of a library of empty functions which is made of the headers: the compiler sees to it that the
@@ -31,6 +31,12 @@ abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-pa
 "$cc" -std=c11 -w -I"$root/include" -o "$work/constants" "$work/constants.c"
 "$work/constants" >"$work/constants.txt"
 
+# Structs that functions reach by a pointer to void.
+python3 "$(dirname "$0")/../build/lib/places.py" "$root/include/perfile" >"$work/places.c"
+"$cc" -std=c11 -w -I"$root/include" -o "$work/places" "$work/places.c"
+"$work/places" | sort -u >"$work/structs.txt"
+
 mkdir -p "$root/tests/abi"
+cp "$work/structs.txt" "$root/tests/abi/structs"
 cp "$work/perfile.abi" "$root/tests/abi/perfile.abi"
 cp "$work/constants.txt" "$root/tests/abi/constants"

@@ -4,7 +4,7 @@
 # libraries that it can do without, on which the interface does not depend.
 set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
-needs abidiff abidw
+needs abidiff abidw python3
 if [ "$(uname -m)" != x86_64 ]; then
     echo "tests/abi/perfile.abi is of x86_64, this is $(uname -m)"
     exit 77
@@ -20,7 +20,9 @@ same() {
 mkdir -p made/include
 cp -rL "$PERFILE_SOURCE/include/perfile" made/include/
 bash "$abi/update.sh" made
-diff -u "$abi/constants" made/tests/abi/constants || { echo "constants: see tests/abi/README.md"; failed=1; }
+for what in structs constants; do
+    diff -u "$abi/$what" "made/tests/abi/$what" || { echo "$what: see tests/abi/README.md"; failed=1; }
+done
 
 "$PERFILE_CMAKE" -S "$PERFILE_SOURCE" -B build -DCMAKE_C_COMPILER="$PERFILE_CC" -DCMAKE_BUILD_TYPE=None \
     -DCMAKE_C_FLAGS="-g -O0" -DPERFILE_BUILD_TESTS=OFF -DPERFILE_BUILD_SAMPLES=OFF \
@@ -51,7 +53,8 @@ while read -r header change; do
     ! cmp -s "$PERFILE_SOURCE/include/perfile/$header" "other/include/perfile/$header" ||
         { echo "self-check: $header has nothing for $change"; exit 1; }
     bash "$abi/update.sh" other
-    if same other other/tests/abi/perfile.abi "$library" && cmp -s other/tests/abi/constants "$abi/constants"; then
+    if same other other/tests/abi/perfile.abi "$library" && cmp -s other/tests/abi/constants "$abi/constants" &&
+        cmp -s other/tests/abi/structs "$abi/structs"; then
         echo "self-check: does not see $change in $header"
         failed=1
     fi
