@@ -38,6 +38,7 @@ endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
 install(FILES format/views.sql format/views_clickhouse.sql DESTINATION "${CMAKE_INSTALL_DATADIR}/perfile")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES format/perf.data.5 DESTINATION "${CMAKE_INSTALL_MANDIR}/man5")
 # What headers and manual refer to: the pages of format/ with the tables, and the samples.
 file(GLOB documents CONFIGURE_DEPENDS "format/*.md" "format/*.def" "format/*.cddl")
 install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}/format")
