@@ -19,6 +19,12 @@
  *   (members called `threads`), and waits for them before it returns.  It keeps no state outside of
  *   objects.  A perfile_symbols that demangles names or reads debug information has a child
  *   process, which ends with it.
+ * - Callbacks are called by the thread that called the library, unless their comment says
+ * otherwise. They return normally (no longjmp(), no C++ exception), and call no function on the
+ * object that calls them.
+ * - The library changes no handler of a signal.  Writing to a closed pipe raises SIGPIPE, as
+ * write() does; a program that ignores it gets PERFILE_E_IO with EPIPE.
+ * - Who passes an object on keeps it if the call fails, unless the function says otherwise.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H

@@ -1,4 +1,5 @@
-/* Everything: reading of perf.data-style record files.
+/* Reads, checks, converts and writes perf.data-style record files.  This header includes all
+ * others.
  *
  *     perfile_stream *s;
  *     const perfile_record *r;
