@@ -35,7 +35,7 @@ static void put_all(perfile_stream *s, const char *form, const dump *how, perfil
         d->st = perfile_emitter_put(e, r, &err);
         d->records += r->family != PERFILE_FAMILY_DAMAGE;
         if (d->st == PERFILE_OK && d->records == how->flush)
-            d->st = pf_emitter_flush(e, &err);
+            d->st = perfile_emitter_flush(e, &err);
     }
     if (d->st == PERFILE_END)
         d->st = perfile_emitter_finish(e, &err);

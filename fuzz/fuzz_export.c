@@ -165,7 +165,7 @@ static const uint8_t *check_line(const uint8_t *p, const uint8_t *end, bool comp
             continue;
         }
         uint32_t code;
-        n = pf_utf8_char(p, (size_t)(last - p), &code);
+        n = perfile_utf8_char(p, (size_t)(last - p), &code);
         ENSURE(n > 0 && pf_is_printable(code));
         length += n;
     }

@@ -54,7 +54,7 @@ static void check_text(perfile_bytes text)
     ENSURE(!text.len || text.ptr[text.len - 1] == '\n');
     for (size_t i = 0, n; i < text.len; i += n) {
         uint32_t code;
-        n = pf_utf8_char(text.ptr + i, text.len - i, &code);
+        n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         ENSURE(n && (pf_is_printable(code) || code == '\n' || code == '\t'));
     }
 }

@@ -12,7 +12,6 @@
 
 #include "perfile/arrow.h"
 #include "perfile/text.h"
-#include "base/command.h"
 
 /* Bytes of an item of a plain format; 0: it has none, or the format is unknown. */
 static inline size_t arrow_width(const char *format)
@@ -132,7 +131,7 @@ static inline const char *arrow_texts_broken(const struct ArrowArray *a)
         if (at[i + 1] > at[i] && !bytes)
             return "array: texts without bytes";
         for (int32_t k = at[i], n; k < at[i + 1]; k += n) {
-            n = (int32_t)pf_utf8_char(bytes + k, (size_t)(at[i + 1] - k), &code);
+            n = (int32_t)perfile_utf8_char(bytes + k, (size_t)(at[i + 1] - k), &code);
             if (n <= 0 || !code)
                 return "array: a text is no UTF-8";
         }

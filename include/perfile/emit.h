@@ -301,6 +301,10 @@ static inline void perfile_emitter_get_summary(const perfile_emitter *e,
 }
 #endif
 
+/* Hands all output so far to the sink. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_flush(perfile_emitter *e,
+                                                                  perfile_error *err);
+
 /* Emits the end and flushes.  Does not finish the sink. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_emitter_finish(perfile_emitter *e,
                                                                    perfile_error *err);

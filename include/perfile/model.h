@@ -122,6 +122,25 @@ static inline const char *perfile_model_record_comm(const perfile_model *model,
 }
 #endif
 
+#ifndef PERFILE_DECLARATIONS
+/* Returns the mapping at the address of a SAMPLE of user or kernel code of the host; NULL if not
+ * known.  Valid until the next feed. */
+static inline const perfile_mapping *perfile_model_record_mapping(const perfile_model *model,
+                                                                  const perfile_record *r)
+{
+    const uint32_t mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
+    uint32_t pid = PERFILE_NO_PID, tid;
+    uint64_t ip;
+    if (mode != PERFILE_MISC_CPUMODE_KERNEL && mode != PERFILE_MISC_CPUMODE_USER)
+        return NULL;
+    if (!perfile_sample_field(r, PERFILE_SAMPLE_IP, &ip))
+        return NULL;
+    if (mode == PERFILE_MISC_CPUMODE_USER && !perfile_record_task(r, &pid, &tid))
+        return NULL;
+    return perfile_model_mapping(model, pid, ip, perfile_record_time(r));
+}
+#endif
+
 /* Returns the name of a mapping as perf names the object: the kernel's name is stored with a symbol
  * appended, "[kernel.kallsyms]_text".  Lives as long as the model; equal names are equal pointers.
  */

@@ -106,6 +106,13 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_memory(const char *name
                                                                 perfile_sink **sink,
                                                                 perfile_error *err);
 
+/* Flushes the buffer to the file, descriptor or callbacks. */
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_flush(perfile_sink *sink,
+                                                               perfile_error *err);
+
+/* Returns the number of bytes accepted so far. */
+PERFILE_API uint64_t perfile_sink_count(const perfile_sink *sink);
+
 /* Writes all of `bytes`. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_write(perfile_sink *sink,
                                                                perfile_bytes bytes,

@@ -13,6 +13,11 @@
 extern "C" {
 #endif
 
+/* Returns the number of bytes of the UTF-8 character at `p`, which has `left` (at least 1) bytes; 0
+ * if there is no valid one.  Valid is the shortest form, no surrogates, nothing above U+10FFFF.
+ * Stores the code point in *code (may be NULL). */
+PERFILE_API size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code);
+
 /* Writes `text` to `out` of `size` bytes, NUL-terminated.  Each byte of an unprintable character or
  * of invalid UTF-8 becomes \xNN.  Text that does not fit is cut at a character.  `out` may be NULL
  * if `size` is 0.  Returns the length of the complete result in bytes, without the NUL. */

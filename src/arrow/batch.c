@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "perfile/text.h"
-#include "base/command.h"
 
 size_t pf_column_width(pf_column_type type)
 {
@@ -364,7 +363,7 @@ static bool is_text(perfile_bytes text)
 {
     uint32_t code;
     for (size_t i = 0, n; i < text.len; i += n) {
-        n = pf_utf8_char(text.ptr + i, text.len - i, &code);
+        n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         if (!n || !code)
             return false;
     }
@@ -378,7 +377,7 @@ static bool escape(pf_buffer *out, perfile_bytes text)
     uint32_t code;
     pf_buffer_clear(out);
     for (size_t i = 0, n; i < text.len; i += n) {
-        n = pf_utf8_char(text.ptr + i, text.len - i, &code);
+        n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         bool ok;
         if (n && code == '\\') {
             ok = pf_buffer_append(out, "\\\\", 2);

@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "perfile/text.h"
-#include "base/command.h"
 
 enum {
     HEAD = 9,       /* bytes of the longest head */
@@ -459,7 +458,7 @@ static bool is_utf8(perfile_bytes text)
 {
     size_t n = 1;
     for (size_t at = 0; at < text.len && n; at += n)
-        n = pf_utf8_char(text.ptr + at, text.len - at, NULL);
+        n = perfile_utf8_char(text.ptr + at, text.len - at, NULL);
     return n != 0;
 }
 

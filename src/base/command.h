@@ -8,11 +8,6 @@
 /* Returns the status of a kind of damage; PERFILE_E_CORRUPT for numbers that are no kind. */
 perfile_status pf_damage_status(unsigned damage);
 
-/* Returns the number of bytes of the UTF-8 character at `p`, which has `left` (at least 1) bytes; 0
- * if there is no valid one.  Valid is the shortest form, no surrogates, nothing above U+10FFFF.
- * Stores the code point in *code (may be NULL). */
-size_t pf_utf8_char(const uint8_t *p, size_t left, uint32_t *code);
-
 /* Returns false for control characters (C0, DEL, C1), line and paragraph separators, and characters
  * that set the direction of writing. */
 bool pf_is_printable(uint32_t code);

@@ -13,7 +13,7 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-size_t pf_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
+size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
 {
     /* The first byte gives the length. 0x80 to 0xc1 and 0xf5 to 0xff cannot be first. */
     uint8_t c = p[0];
@@ -59,7 +59,7 @@ size_t perfile_printable(perfile_bytes text, char *out, size_t size)
         char shown[16];
         const uint8_t *p = text.ptr + i;
         size_t n = 0;
-        from = pf_utf8_char(p, text.len - i, &code);
+        from = perfile_utf8_char(p, text.len - i, &code);
         if (from && pf_is_printable(code)) {
             memcpy(shown, p, from);
             n = from;
@@ -98,7 +98,7 @@ enum {
 static size_t character(const uint8_t *p, size_t left, size_t *cost)
 {
     uint32_t code = 0;
-    size_t n = pf_utf8_char(p, left, &code);
+    size_t n = perfile_utf8_char(p, left, &code);
     if (!n || !pf_is_printable(code)) {
         n = n ? n : 1;
         *cost = n * ESCAPE;

@@ -155,7 +155,7 @@ static void put_text(perfile_bytes text)
             fwrite(text.ptr + i, 1, n, output_stream());
             continue;
         }
-        n = pf_utf8_char(text.ptr + i, text.len - i, &code);
+        n = perfile_utf8_char(text.ptr + i, text.len - i, &code);
         if (code == '"' || code == '\\')
             fprintf(output_stream(), "\\%c", (int)code);
         else if (!pf_is_printable(code)) /* four digits are enough: none of these is above

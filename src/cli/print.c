@@ -14,7 +14,6 @@
 
 #include "cli/output.h"
 #include "perfile/text.h"
-#include "base/command.h"
 
 enum { NUMBER_BYTES = 400 }; /* the longest double: %f of DBL_MAX has 309 digits and a fraction */
 
@@ -107,7 +106,7 @@ static void put_escaped(printer *p, const char *text, size_t n)
             continue;
         }
         const uint8_t *at = (const uint8_t *)text + i;
-        from = pf_utf8_char(at, n - i, NULL);
+        from = perfile_utf8_char(at, n - i, NULL);
         from = from ? from : 1;
         put(p, one, perfile_printable((perfile_bytes){at, from}, one, sizeof one));
     }

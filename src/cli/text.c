@@ -11,12 +11,11 @@
 #include <unistd.h>
 
 #include "perfile/text.h"
-#include "base/command.h"
 
 bool cli_is_utf8(perfile_bytes text)
 {
     for (size_t i = 0; i < text.len;) {
-        size_t n = pf_utf8_char(text.ptr + i, text.len - i, NULL);
+        size_t n = perfile_utf8_char(text.ptr + i, text.len - i, NULL);
         if (!n)
             return false;
         i += n;

@@ -48,9 +48,6 @@ PERFILE_MUST_USE perfile_status pf_columns_text(pf_columns *c, const perfile_rec
 /* NULL is fine. */
 void pf_columns_close(pf_columns *c);
 
-/* Hands all output so far to the sink. */
-PERFILE_MUST_USE perfile_status pf_emitter_flush(perfile_emitter *e, perfile_error *err);
-
 /* Return PF_EMIT_COMPLETE, NOTHING or DAMAGED for the output so far, and the number of errors
  * that the output reports. */
 int pf_emitter_outcome(const perfile_emitter *e);

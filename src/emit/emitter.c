@@ -402,7 +402,7 @@ perfile_status pf_emitter_write_out(perfile_emitter *e, perfile_error *err)
     return out.len ? perfile_sink_write(e->sink, out, err) : PERFILE_OK;
 }
 
-perfile_status pf_emitter_flush(perfile_emitter *e, perfile_error *err)
+perfile_status perfile_emitter_flush(perfile_emitter *e, perfile_error *err)
 {
     perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
     return st == PERFILE_OK ? pf_emitter_write_out(e, err) : st;
@@ -432,7 +432,7 @@ perfile_status perfile_emitter_finish(perfile_emitter *e, perfile_error *err)
     perfile_status st = e->threads ? pf_emit_threads_wait(e, err) : PERFILE_OK;
     if (st == PERFILE_OK)
         st = e->ops->finish(e, err);
-    return st == PERFILE_OK ? pf_emitter_flush(e, err) : st;
+    return st == PERFILE_OK ? perfile_emitter_flush(e, err) : st;
 }
 
 void pf_emitter_get_summary(const perfile_emitter *e, perfile_export_summary *summary, size_t size)

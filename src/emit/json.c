@@ -2,7 +2,6 @@
  * form jsonl. */
 #include "emit/emitter.h"
 #include "perfile/text.h"
-#include "base/command.h"
 #include "schema/command.h"
 
 #include <string.h>
@@ -47,7 +46,7 @@ bool pf_utf8_valid(perfile_bytes text)
                 continue;
             }
         }
-        size_t n = pf_utf8_char(p, left, NULL);
+        size_t n = perfile_utf8_char(p, left, NULL);
         if (n == 0)
             return false;
         p += n;

@@ -51,7 +51,7 @@ void pf_text_page_seconds(pf_text_page *t, uint64_t ns, size_t width)
 static size_t printable(const uint8_t *p, size_t left)
 {
     uint32_t code;
-    size_t n = pf_utf8_char(p, left, &code);
+    size_t n = perfile_utf8_char(p, left, &code);
     return n && pf_is_printable(code) ? n : 0;
 }
 

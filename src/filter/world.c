@@ -7,7 +7,7 @@
 #include "expr/fetch.h"
 #include "filter/filter.h"
 #include "model/ask.h"
-#include "model/command.h"
+#include "perfile/model.h"
 
 bool pf_pattern_fits(const pf_pattern *p, const char *text, size_t n)
 {
@@ -113,7 +113,8 @@ const char *pf_filter_comm(const pf_filter *x, const perfile_record *r)
 
 const char *pf_filter_dso(const pf_filter *x, const perfile_record *r)
 {
-    const perfile_mapping *m = x->names.model ? pf_model_record_mapping(x->names.model, r) : NULL;
+    const perfile_mapping *m =
+        x->names.model ? perfile_model_record_mapping(x->names.model, r) : NULL;
     return m ? m->name : NULL;
 }
 

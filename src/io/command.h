@@ -20,16 +20,10 @@ PERFILE_MUST_USE perfile_status pf_sink_append(const char *path,
 PERFILE_MUST_USE perfile_status pf_output_check(const char *path, int fd, const char *const *inputs,
                                                 size_t n_inputs, perfile_error *err);
 
-/* Flushes the buffer to the file, descriptor or callbacks. */
-PERFILE_MUST_USE perfile_status pf_sink_flush(perfile_sink *sink, perfile_error *err);
-
 /* Discards the output: removes the file or directory, even one that a progressive writer has
  * already made visible, and empties memory.  After that the sink can only be closed.  Does nothing
  * after a successful perfile_sink_finish(). */
 void pf_sink_abort(perfile_sink *sink);
-
-/* Returns the number of bytes accepted so far. */
-uint64_t pf_sink_count(const perfile_sink *sink);
 
 /* Returns the name or path of the sink, for messages.  Valid until the sink is closed. */
 const char *pf_sink_name(const perfile_sink *sink);

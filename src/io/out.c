@@ -141,7 +141,7 @@ static perfile_status end_writing(perfile_sink *s, pf_sink_end how, perfile_erro
     return st == PERFILE_OK ? st : keep_error(s, &e, err);
 }
 
-perfile_status pf_sink_flush(perfile_sink *sink, perfile_error *err)
+perfile_status perfile_sink_flush(perfile_sink *sink, perfile_error *err)
 {
     return end_writing(sink, PF_SINK_FLUSH, err);
 }
@@ -180,7 +180,7 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
     perfile_status st = check_writable(s, err);
     if (st != PERFILE_OK)
         return st;
-    if (!s->patchable || !pf_within(offset, bytes.len, pf_sink_count(s)))
+    if (!s->patchable || !pf_within(offset, bytes.len, perfile_sink_count(s)))
         return pf_fail(err, PERFILE_E_USAGE, "sink.patch",
                        "'%s': %zu bytes at %" PRIu64 " cannot be replaced", s->name, bytes.len,
                        offset);
@@ -321,7 +321,7 @@ perfile_status pf_output_check(const char *path, int fd, const char *const *inpu
     return st;
 }
 
-uint64_t pf_sink_count(const perfile_sink *sink)
+uint64_t perfile_sink_count(const perfile_sink *sink)
 {
     return sink->passed + sink->buffer.len;
 }

@@ -20,7 +20,7 @@
 #include "schema/rows.h"
 #include "script/script.h"
 #include "archive/command.h"
-#include "emit/command.h"
+#include "perfile/emit.h"
 #include "lib/command.h"
 
 #include <stdio.h>
@@ -480,7 +480,7 @@ perfile_status pf_emit_failure(const char *format, perfile_sink *sink, uint32_t 
     if (e->ops->failure)
         st = e->ops->failure(e, damage, offset, err);
     if (st == PERFILE_OK)
-        st = pf_emitter_flush(e, err);
+        st = perfile_emitter_flush(e, err);
     perfile_emitter_close(e);
     return st;
 }

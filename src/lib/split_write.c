@@ -17,7 +17,7 @@
 #include "perfile/archive.h"
 #include "schema/rows.h"
 #include "stage/fragments.h"
-#include "io/command.h"
+#include "perfile/sink.h"
 
 /* Maximum number of bytes that each part may hold when a pipe becomes files (see
  * pf_copy.held_most).  Less than in a single copy, because hundreds of parts are open. */
@@ -432,7 +432,7 @@ static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
     keep_notes(l, k);
     pf_split_describe(s, l->first + k, buffer, &part);
     part.written = o->copy.result.records;
-    part.bytes = pf_sink_count(o->file ? o->file : o->sink);
+    part.bytes = perfile_sink_count(o->file ? o->file : o->sink);
     s->sum.parts++;
     s->sum.written += part.written;
     s->sum.bytes += part.bytes;

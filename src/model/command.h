@@ -14,10 +14,6 @@ bool pf_model_wants(uint32_t type);
 const char *pf_model_comm_during(const perfile_model *model, uint32_t pid, uint32_t tid,
                                  uint64_t time, uint64_t *first, uint64_t *last);
 
-/* Returns the mapping at the address of a SAMPLE of user or kernel code; NULL if not known.  Valid
- * until the next feed. */
-const perfile_mapping *pf_model_record_mapping(const perfile_model *model, const perfile_record *r);
-
 /* The lists of perfile_model_list(). */
 PERFILE_MUST_USE perfile_status pf_model_threads(perfile_model *model,
                                                  const perfile_thread **threads, size_t *n,

@@ -138,21 +138,6 @@ bool pf_model_add_facts(perfile_model *m)
     return true;
 }
 
-/* Queries for one record: the name of its thread, and the mapping of its sampled instruction. */
-
-/* Only kernel and user samples of the host: guest and hypervisor addresses are not in the model. */
-const perfile_mapping *pf_model_record_mapping(const perfile_model *m, const perfile_record *r)
-{
-    uint32_t pid = PERFILE_NO_PID, tid;
-    uint64_t ip;
-    unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;
-    if ((mode != PERFILE_MISC_CPUMODE_KERNEL && mode != PERFILE_MISC_CPUMODE_USER) ||
-        !perfile_sample_field(r, PERFILE_SAMPLE_IP, &ip) ||
-        (mode == PERFILE_MISC_CPUMODE_USER && !perfile_record_task(r, &pid, &tid)))
-        return NULL;
-    return perfile_model_mapping(m, pid, ip, perfile_record_time(r));
-}
-
 /* "[kernel.kallsyms]_text" is stored with the relocation symbol after the bracket; perf shows the
  * name without it. */
 perfile_bytes perfile_mapping_dso(const perfile_mapping *m)

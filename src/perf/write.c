@@ -182,7 +182,8 @@ static void close_writer(perfile_writer *writer)
     pf_perf_writer *w = (pf_perf_writer *)writer;
     /* A progressive file that was not finished still gets the records put so far. */
     if (w->progressive && w->begun && !w->base.finished && !w->base.given_up && !w->broken.status)
-        (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK && pf_sink_flush(w->base.sink, NULL));
+        (void)(pf_write_finish_parts(w, NULL) == PERFILE_OK &&
+               perfile_sink_flush(w->base.sink, NULL));
     pf_write_free_parts(w);
     pf_buffer_free(&w->facts);
     pf_buffer_free(&w->events);

@@ -12,7 +12,7 @@
 #include "io/out.h"
 #include "perf/write.h"
 #include "schema/types.h"
-#include "io/command.h"
+#include "perfile/sink.h"
 #include "schema/command.h"
 
 enum { ID_SECTION = 16, TABLE_ENTRY = 16 };
@@ -243,13 +243,13 @@ perfile_status pf_write_file_back(pf_perf_writer *w, perfile_error *err)
     /* A progressive file gets the real data size before the feature table is written: if the
      * program is killed in between, the table must not be taken for records. */
     if (st == PERFILE_OK && w->progressive)
-        st = pf_sink_flush(w->base.sink, err);
+        st = perfile_sink_flush(w->base.sink, err);
     if (st == PERFILE_OK && w->progressive && size)
         st = put_header(w, size, no_features, err);
     if (st == PERFILE_OK)
         st = put_features(w, bitmap, err);
     if (st == PERFILE_OK && w->progressive)
-        st = pf_sink_flush(w->base.sink, err);
+        st = perfile_sink_flush(w->base.sink, err);
     return st == PERFILE_OK ? put_header(w, size, bitmap, err) : st;
 }
 

@@ -17,7 +17,7 @@
 #include "perf/write.h"
 #include "perfile/records.h"
 #include "schema/rows.h"
-#include "io/command.h"
+#include "perfile/sink.h"
 #include "core/command.h"
 
 #include <string.h>
@@ -373,7 +373,7 @@ static perfile_status put_adjacent(pf_perf_writer *w, const perfile_record *firs
     if (st != PERFILE_OK || !has_events_of(w, first->session))
         return st;
     perfile_sink *sink = w->part->sink;
-    return pf_sink_records(sink, pf_sink_count(sink) - bytes, &(pf_batch){.at = first, .n = n},
+    return pf_sink_records(sink, perfile_sink_count(sink) - bytes, &(pf_batch){.at = first, .n = n},
                            err);
 }
 
@@ -420,7 +420,7 @@ static perfile_status put_stored(pf_perf_writer *w, const pf_batch *b, perfile_e
     if (st == PERFILE_OK)
         st = pf_write_flush_span(w, err);
     if (st == PERFILE_OK)
-        st = pf_sink_records(w->part->sink, pf_sink_count(w->part->sink), b, err);
+        st = pf_sink_records(w->part->sink, perfile_sink_count(w->part->sink), b, err);
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
@@ -726,7 +726,7 @@ perfile_status perfile_writer_round(perfile_writer *writer, perfile_error *err)
     if (!w)
         return PERFILE_E_UNSUPPORTED;
     perfile_status st = perfile_writer_put_finished_round(writer, &round, sizeof round, NULL, err);
-    return st == PERFILE_OK && w->progressive ? pf_sink_flush(writer->sink, err) : st;
+    return st == PERFILE_OK && w->progressive ? perfile_sink_flush(writer->sink, err) : st;
 }
 
 perfile_status perfile_writer_put_struct(perfile_writer *writer, uint32_t type, const void *in,

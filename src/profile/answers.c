@@ -8,7 +8,7 @@
 #include "core/session.h"
 #include "perfile/event.h"
 #include "perfile/records.h"
-#include "model/command.h"
+#include "perfile/model.h"
 
 enum {
     ASKS_COMM = 1,
@@ -302,7 +302,7 @@ static perfile_status answer_dso(const pf_answers *a, const perfile_record *r, b
     uint32_t pid, tid;
     const perfile_mapping *m = NULL;
     if (!of_data) {
-        m = pf_model_record_mapping(a->model, r);
+        m = perfile_model_record_mapping(a->model, r);
     } else if (r->type == PERFILE_RECORD_SAMPLE && perfile_record_task(r, &pid, &tid) &&
                perfile_sample_decode(r, &s, sizeof s, NULL) == PERFILE_OK &&
                s.present & PERFILE_SAMPLE_ADDR) {

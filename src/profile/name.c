@@ -25,7 +25,7 @@ bool pf_name_text(const char *text, size_t most, pf_buffer *out)
         return false;
     for (size_t i = 0, length; i < shown.len; i += length) {
         uint32_t code = 0;
-        length = pf_utf8_char(shown.ptr + i, shown.len - i, &code);
+        length = perfile_utf8_char(shown.ptr + i, shown.len - i, &code);
         if (length && pf_is_printable(code) && code != ';') {
             memcpy(out->ptr + out->len, shown.ptr + i, length);
             out->len += length;

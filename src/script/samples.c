@@ -95,7 +95,7 @@ bool pf_script_put_text(pf_buffer *out, const char *text, size_t n, size_t most)
         return false;
     for (size_t i = 0, length; i < t.len; i += length) {
         uint32_t code = 0;
-        length = pf_utf8_char(t.ptr + i, t.len - i, &code);
+        length = perfile_utf8_char(t.ptr + i, t.len - i, &code);
         if (length && pf_is_printable(code)) {
             memcpy(out->ptr + out->len, t.ptr + i, length);
             out->len += length;
@@ -402,7 +402,7 @@ static size_t clean_payload_text(uint8_t *text, size_t n)
     while (i < n) {
         const uint8_t c = text[i];
         uint32_t code;
-        size_t length = c < 0x80 ? 1 : pf_utf8_char(text + i, n - i, &code);
+        size_t length = c < 0x80 ? 1 : perfile_utf8_char(text + i, n - i, &code);
         const bool shown = c < 0x80 ? (c >= ' ' && c != 0x7f) || c == '\n' || c == '\t'
                                     : length && pf_is_printable(code);
         if (!shown) {

@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "perfile/perfile.h"
-#include "io/command.h"
+#include "perfile/sink.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { ROUNDS = 5, DUMP_EVERY = 3 };
@@ -195,7 +195,7 @@ static void dump(perfile_bytes bytes, const char *format)
         st = perfile_emitter_put(e, r, NULL);
     assert_int_equal(st, PERFILE_END);
     assert_int_equal(perfile_emitter_finish(e, NULL), PERFILE_OK);
-    assert_int_equal(pf_sink_flush(sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_flush(sink, NULL), PERFILE_OK);
     assert_true(written > 0);
     perfile_emitter_close(e);
     perfile_sink_close(sink);

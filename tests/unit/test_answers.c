@@ -9,7 +9,8 @@
 #include "perfile/perfile.h"
 #include "base/command.h"
 #include "emit/command.h"
-#include "model/command.h"
+#include "perfile/model.h"
+#include "perfile/text.h"
 #include "schema/command.h"
 #include "sort/command.h"
 #include "transform/command.h"
@@ -46,9 +47,9 @@ static void names_and_numbers(void **state)
              PERFILE_VERSION_PATCH);
     assert_string_equal(perfile_version(), version);
     uint32_t code;
-    assert_int_equal(pf_utf8_char((const uint8_t *)"\xc3\xa4", 2, &code), 2);
+    assert_int_equal(perfile_utf8_char((const uint8_t *)"\xc3\xa4", 2, &code), 2);
     assert_int_equal(code, 0xe4);
-    assert_int_equal(pf_utf8_char((const uint8_t *)"\xc3\xa4", 1, NULL), 0);
+    assert_int_equal(perfile_utf8_char((const uint8_t *)"\xc3\xa4", 1, NULL), 0);
     assert_true(pf_is_printable('a'));
     assert_true(pf_is_printable(0xe4));
     assert_false(pf_is_printable(0x1b));
@@ -137,7 +138,7 @@ static void records(void **state)
             continue;
         const char *comm = perfile_model_record_comm(model, r);
         named += comm && strcmp(comm, "work") == 0;
-        const perfile_mapping *m = pf_model_record_mapping(model, r);
+        const perfile_mapping *m = perfile_model_record_mapping(model, r);
         if (m) {
             perfile_bytes dso = perfile_mapping_dso(m);
             assert_int_equal(dso.len, strlen("/usr/bin/work"));

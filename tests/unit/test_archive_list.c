@@ -5,7 +5,7 @@
 #include "archive/header.h"
 #include "perfile/stream.h"
 #include "archive/command.h"
-#include "io/command.h"
+#include "perfile/sink.h"
 
 static void an_archive_is_listed(void **state)
 {
@@ -114,7 +114,7 @@ static void a_capture_is_opened_again(void **state)
             assert_int_equal(pf_archive_capture_source(a, number, &source, &err), PERFILE_OK);
             assert_int_equal(perfile_convert_capture(source, sink, &as_is, NULL, 0, &err),
                              PERFILE_OK);
-            assert_int_equal(pf_sink_count(sink), 11128);
+            assert_int_equal(perfile_sink_count(sink), 11128);
             perfile_sink_close(sink);
         }
         assert_int_equal(pf_archive_capture_source(a, 2, &source, &err), PERFILE_E_USAGE);

@@ -9,7 +9,7 @@
 #include "perfile/check.h"
 #include "random.h"
 #include "archive/command.h"
-#include "io/command.h"
+#include "perfile/sink.h"
 
 enum { HEADER = PF_ARCHIVE_HEADER };
 
@@ -351,7 +351,7 @@ static void nothing_is_made_of_nothing(void **state)
     perfile_sink *sink = memory_sink();
     assert_int_equal(pf_archive_repair(a, sink, on_finding, &h, &r, sizeof r, NULL),
                      PERFILE_E_CORRUPT);
-    assert_int_equal(pf_sink_count(sink), 0);
+    assert_int_equal(perfile_sink_count(sink), 0);
     perfile_sink_close(sink);
     perfile_archive_close(a);
     release(b);

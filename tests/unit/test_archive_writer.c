@@ -274,7 +274,7 @@ static void appending_sinks(void **state)
     assert_int_equal(err.sys, EBUSY);
     assert_int_equal(perfile_sink_write(s, (perfile_bytes){(const uint8_t *)"two", 3}, &err),
                      PERFILE_OK);
-    assert_int_equal(pf_sink_flush(s, &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_flush(s, &err), PERFILE_OK);
     pf_sink_abort(s);
     perfile_sink_close(s);
     perfile_bytes bytes = file_bytes(path);

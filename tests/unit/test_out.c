@@ -73,9 +73,9 @@ static void write_all(perfile_sink *s)
             fail_msg("%s", err.message);
         }
         at += n;
-        assert_int_equal(pf_sink_count(s), at);
+        assert_int_equal(perfile_sink_count(s), at);
         if (random_below(200) == 0)
-            assert_int_equal(pf_sink_flush(s, NULL), PERFILE_OK);
+            assert_int_equal(perfile_sink_flush(s, NULL), PERFILE_OK);
     }
 }
 
@@ -436,7 +436,7 @@ static void a_closed_pipe_is_a_lasting_error(void **state)
     assert_int_equal(perfile_sink_write(s, bytes(0, 10), NULL), PERFILE_OK);
     for (int i = 0; i < 2; i++) {
         memset(&err, 0, sizeof err);
-        assert_int_equal(pf_sink_flush(s, &err), PERFILE_E_IO);
+        assert_int_equal(perfile_sink_flush(s, &err), PERFILE_E_IO);
         assert_int_equal(err.sys, EPIPE);
         assert_string_equal(err.message, "cannot write 'pipe': Broken pipe");
         assert_int_equal(perfile_sink_write(s, bytes(0, 1), &err), PERFILE_E_IO);

@@ -94,7 +94,7 @@ static void assert_is_utf8(const char *text)
 {
     const size_t n = strlen(text);
     for (size_t i = 0, k; i < n; i += k) {
-        k = pf_utf8_char((const uint8_t *)text + i, n - i, NULL);
+        k = perfile_utf8_char((const uint8_t *)text + i, n - i, NULL);
         assert_true(k);
     }
 }

@@ -4,8 +4,8 @@
 
 #include "builder.h"
 #include "perfile/perfile.h"
-#include "emit/command.h"
-#include "io/command.h"
+#include "perfile/emit.h"
+#include "perfile/sink.h"
 
 typedef struct vector {
     uint32_t type;
@@ -111,8 +111,8 @@ static char *dumped(const vector *v)
     assert_int_equal(perfile_emitter_open("jsonl", s, sink, NULL, &e, NULL), PERFILE_OK);
     assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
     assert_int_equal(perfile_emitter_put(e, r, NULL), PERFILE_OK);
-    assert_int_equal(pf_emitter_flush(e, NULL), PERFILE_OK);
-    assert_int_equal(pf_sink_flush(sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_emitter_flush(e, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_flush(sink, NULL), PERFILE_OK);
     out = perfile_sink_bytes(sink);
     char *line = malloc(out.len + 1);
     assert_non_null(line);

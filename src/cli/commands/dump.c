@@ -153,9 +153,9 @@ static void flush_live_output(void *user)
     live_output *l = user;
     if (!l->emitter || l->status != PERFILE_OK)
         return;
-    l->status = pf_emitter_flush(l->emitter, &l->error);
+    l->status = perfile_emitter_flush(l->emitter, &l->error);
     if (l->status == PERFILE_OK)
-        l->status = pf_sink_flush(l->sink, &l->error);
+        l->status = perfile_sink_flush(l->sink, &l->error);
 }
 
 /* Calls cli_next_items(); in it, flush_live_output() may flush the emitter. */

@@ -309,7 +309,7 @@ static uint64_t key_value(const cli_counts *counts, unsigned k, const cli_input 
     case COMM:
         return comm_of(counts, in->model, r);
     case DSO: /* the mapping at the address and the time of the sample */
-        mapping = pf_model_record_mapping(in->model, r);
+        mapping = perfile_model_record_mapping(in->model, r);
         return mapping ? (uintptr_t)mapping->name : NO_VALUE;
     case TIME: {
         uint64_t time = perfile_record_time(r);
