@@ -39,33 +39,7 @@ install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfil
 install(FILES format/views.sql format/views_clickhouse.sql DESTINATION "${CMAKE_INSTALL_DATADIR}/perfile")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES format/perf.data.5 DESTINATION "${CMAKE_INSTALL_MANDIR}/man5")
-# A manual page for each header, and one for the library.
-find_program(PERFILE_AWK awk)
-if(PERFILE_AWK)
-  set(manual "${PROJECT_BINARY_DIR}/man/libperfile.3")
-  set(others ${perfile_headers})
-  list(FILTER others EXCLUDE REGEX "/(perfile|base)\\.h$")
-  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
-  add_custom_command(OUTPUT "${manual}"
-    COMMAND "${PERFILE_AWK}" -v name=libperfile -f "${PROJECT_SOURCE_DIR}/cmake/manual.awk"
-      include/perfile/perfile.h include/perfile/base.h ${others} > "${manual}"
-    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    DEPENDS ${perfile_headers} cmake/manual.awk VERBATIM)
-  foreach(header IN LISTS perfile_headers)
-    cmake_path(GET header STEM name)
-    if(name STREQUAL "perfile")
-      continue()
-    endif()
-    set(page "${PROJECT_BINARY_DIR}/man/perfile_${name}.3")
-    add_custom_command(OUTPUT "${page}"
-      COMMAND "${PERFILE_AWK}" -v name=perfile_${name} -f "${PROJECT_SOURCE_DIR}/cmake/manual.awk" "${header}" > "${page}"
-      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-      DEPENDS "${header}" cmake/manual.awk VERBATIM)
-    list(APPEND manual "${page}")
-  endforeach()
-  add_custom_target(perfile_manual ALL DEPENDS ${manual})
-  install(FILES ${manual} DESTINATION "${CMAKE_INSTALL_MANDIR}/man3")
-endif()
+include(cmake/documentation.cmake)
 # What headers and manual refer to: the pages of format/ with the tables, and the samples.
 file(GLOB documents CONFIGURE_DEPENDS "format/*.md" "format/*.def" "format/*.cddl")
 install(FILES ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}/format")

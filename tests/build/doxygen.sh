@@ -4,17 +4,21 @@ set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs doxygen awk
 
-mkdir -p copy/include copy/.ci
+mkdir -p copy/include copy/cmake
 cp -r "$PERFILE_SOURCE/include/perfile" copy/include/
-cp -r "$PERFILE_SOURCE/.ci/doxygen" copy/.ci/
+cp -r "$PERFILE_SOURCE/cmake/doxygen" copy/cmake/
 cd copy
 
 # documented: whether doxygen is content with the headers of this folder.
 documented() {
-    GENERATE_HTML=NO DOXYGEN_OUTPUT=$PWD/out doxygen .ci/doxygen/Doxyfile >../said 2>&1
+    DOXYGEN_OUTPUT=$PWD/out doxygen cmake/doxygen/Doxyfile >../said 2>&1
 }
 
 documented || { cat ../said; exit 1; }
+# The same as HTML, with the README as the start page.
+cp "$PERFILE_SOURCE/README.md" .
+DOXYGEN_OUTPUT=$PWD/pages doxygen cmake/doxygen/Pages >../said 2>&1 || { cat ../said; exit 1; }
+grep -q 'Quick start' pages/html/index.html && grep -q perfile_stream_next pages/html/stream_8h.html || { echo "pages are not there"; exit 1; }
 # It has seen them: functions, members, and functions that share a comment.
 for name in perfile_stream_next perfile_comm_decode perfile_words_s32 perfile_sink_callback last_offset PERFILE_NO_PID; do
     grep -rq "<name>$name</name>" out/xml || { echo "doxygen did not see $name"; exit 1; }
