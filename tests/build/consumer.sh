@@ -1,10 +1,12 @@
 #!/bin/bash
-# What is installed is enough: headers compile alone as C11 and together as C++17, and a program
+# What is installed is enough: headers compile alone as C99 and C11 and together as C++17, with the warnings that strict
+# programs ask for, and a program
 # builds and runs against each library, found by CMake and by pkg-config.
 set -eu
 prefix=$PWD/prefix
 read -ra flags <<<"$PERFILE_CFLAGS"
-c_warnings=(-std=c11 -Wall -Wextra -Wpedantic -Werror)
+warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Werror)
+c_warnings=(-std=c11 "${warnings[@]}")
 
 "$PERFILE_CMAKE" --install "$PERFILE_BUILD" --prefix "$prefix" >install.log
 library=$(dirname "$(find "$prefix" -name libperfile.a)")
@@ -19,11 +21,12 @@ for header in "$prefix"/include/perfile/*.h; do
     printf '#include <perfile/%s>\nint main(void);\nint main(void) { return 0; }\n' "$name" \
         >headers/alone.c
     "$PERFILE_CC" "${c_warnings[@]}" -I"$prefix/include" -fsyntax-only headers/alone.c
+    "$PERFILE_CC" -std=c99 "${warnings[@]}" -I"$prefix/include" -fsyntax-only headers/alone.c
 done
 [ "$n_headers" -gt 0 ]
 [ "$n_headers" = "$(find "$PERFILE_SOURCE/include/perfile" -name '*.h' | wc -l)" ]
 if command -v g++ >/dev/null; then
-    g++ -std=c++17 -Wall -Wextra -Werror -I"$prefix/include" -fsyntax-only headers/all.cc
+    g++ -std=c++17 "${warnings[@]}" -I"$prefix/include" -fsyntax-only headers/all.cc
 else
     echo "g++ was not found: headers not tried as C++"
 fi
