@@ -51,7 +51,7 @@ wall TIMESTAMP WITH TIME ZONE
 pid INTEGER
 ip UBIGINT
 comm VARCHAR
-data_src STRUCT(op VARCHAR, "level" VARCHAR, level_num VARCHAR, snoop VARCHAR, tlb VARCHAR, "lock" VARCHAR, blk VARCHAR, hops VARCHAR)
+data_src STRUCT(op VARCHAR, "level" VARCHAR, level_num VARCHAR, snoop VARCHAR, snoopx VARCHAR, remote BOOLEAN, tlb VARCHAR, "lock" VARCHAR, blk VARCHAR, hops VARCHAR)
 counters STRUCT("event" VARCHAR, "value" BIGINT, enabled BIGINT, running BIGINT)[]
 END
 

@@ -40,14 +40,23 @@ document.addEventListener('WebComponentsReady', () => {
             }
         }
     }
-    document.body.innerHTML = '<pre id="said"></pre>';
-    document.getElementById('said').textContent = JSON.stringify(said);
+    const text = document.createElement('pre');
+    text.id = 'said';
+    text.textContent = JSON.stringify(said);
+    document.body.appendChild(text);
 });
 </script></body></html>""" % (sys.argv[2], sys.argv[2], open(sys.argv[1]).read().replace("</", "<\\/")))
 END
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=30000 \
-        --dump-dom "file://$PWD/page.html" 2>errors |
-        python3 -c 'import html, re, sys; m = re.search("<pre id=\"said\">(.*?)</pre>", sys.stdin.read(), re.S); print(html.unescape(m[1]) if m else "null")'
+    # The time that the page has is virtual: on a busy machine it may be over before the viewer is loaded.
+    local budget
+    for budget in 30000 120000 600000; do
+        timeout 120 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files "--virtual-time-budget=$budget" \
+            --dump-dom "file://$PWD/page.html" 2>errors |
+            python3 -c 'import html, re, sys; m = re.search("<pre id=\"said\">(.*?)</pre>", sys.stdin.read(), re.S); print(html.unescape(m[1]) if m else "null")' >page.json
+        ! grep -q '^null$' page.json || continue
+        break
+    done
+    cat page.json
 }
 
 for capture in callgraph switch pipe-tracepoints group; do
