@@ -11,8 +11,9 @@ if ! pkg-config --exists libtraceevent; then
     exit 77
 fi
 # shellcheck disable=SC2046,SC2086 # flags are words
-"$PERFILE_CC" $PERFILE_CFLAGS -std=c11 -Wall -Wextra -Werror -I"$PERFILE_BUILD/include" -I"$PERFILE_SOURCE/include" \
-    "$PERFILE_SOURCE/tests/interop/traceevent.c" -o traceevent -L"$PERFILE_BUILD" -lperfile -Wl,-rpath,"$PERFILE_BUILD" \
+"$PERFILE_CC" $PERFILE_CFLAGS -std=c11 -Wall -Wextra -Werror -I"$PERFILE_BUILD/include" -I"$PERFILE_SOURCE/include" -I"$PERFILE_SOURCE/src" \
+    "$PERFILE_SOURCE/tests/interop/traceevent.c" -o traceevent "$PERFILE_BUILD/libperfile.a" \
+    $(PKG_CONFIG_PATH=$PERFILE_BUILD pkg-config --static --libs-only-l perfile | sed 's/-lperfile //') \
     $(pkg-config --cflags --libs libtraceevent) || exit 1
 
 # All of the corpus, also under sanitizers: few of its captures have tracepoints.
