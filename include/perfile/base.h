@@ -24,7 +24,8 @@
  * object that calls them.
  * - The library changes no handler of a signal.  Writing to a closed pipe raises SIGPIPE, as
  * write() does; a program that ignores it gets PERFILE_E_IO with EPIPE.
- * - Who passes an object on keeps it if the call fails, unless the function says otherwise.
+ * - A call that takes an object over does so only on success: after a failure the caller still owns
+ *   it, unless the function says otherwise.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H

@@ -93,6 +93,10 @@ typedef struct perfile_expr_name {
     uint64_t reserved[2];
 } perfile_expr_name;
 
+/* Calls `name` for each name, those of every record first.  `what` is valid during the call. */
+PERFILE_API void perfile_expr_names(void (*name)(void *user, const perfile_expr_name *what),
+                                    void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -48,7 +48,7 @@ enum {
     PERFILE_PER_TIME = 10
 };
 
-enum {                                     /* perfile_profile_options.flags */
+enum { /* perfile_profile_options.flags; 1 << 3 and 1 << 7 are flags of the command perfile */
        PERFILE_PROFILE_NO_UNWIND = 1 << 0, /* copies of user stacks are not unwound */
        /* With PERFILE_PER_SYMBOL: rows for addresses in no known function.  By default each offset
         * in a file has its own row, and all addresses without a known mapping share one: most of

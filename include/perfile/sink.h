@@ -17,7 +17,8 @@ typedef struct perfile_sink perfile_sink;
 enum {
     PERFILE_SINK_REPLACE = 1 << 0, /* an existing file may be replaced */
     PERFILE_SINK_SYNC = 1 << 1,    /* perfile_sink_finish() waits until the file is on disk */
-    PERFILE_SINK_SYNC_ALL = 1 << 2 /* so does every round of a progressive writer */
+    PERFILE_SINK_SYNC_ALL = 1 << 2 /* so does every perfile_sink_flush(), and with it every round of
+                                      a progressive writer */
 };
 
 /* Options of the output.  An input is never changed, and the output is never readable by users who

@@ -178,6 +178,11 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_symbols_source(
     perfile_symbols *symbols, const perfile_mapping *mapping, uint64_t addr, uint64_t time,
     const perfile_source_place **sources, size_t *n, perfile_error *err);
 
+/* Writes "name", or "[module+0x1234]" if unknown, to `out` of `size` bytes (not 0), NUL-terminated
+ * and truncated if it does not fit.  The text is not escaped: names come from files.  Returns the
+ * length of the whole text in bytes. */
+PERFILE_API size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size);
+
 #ifndef PERFILE_DECLARATIONS
 /* Returns a reason (PERFILE_SYMBOL_NO_FILE …) in words, "no file with symbols"; NULL for other
  * numbers.  Static. */

@@ -96,7 +96,7 @@ typedef struct perfile_writer_options {
  * EVENT_UPDATE records, too. perfile_writer_round() flushes everything that is buffered.  If the
  * process is killed, the file can be opened by perfile and has all records at least up to the last
  * round.  The same holds after a failed write and after perfile_writer_close() without finish.
- * The file can then be removed.
+ * perfile_writer_abort() removes the file.
  *
  * PERFILE_E_USAGE: the options contradict each other, or the form is FILE and the sink cannot seek
  * back to the header (a pipe, a terminal); then write to a file, or use the form PIPE. */
@@ -784,6 +784,10 @@ PERFILE_API uint64_t perfile_writer_bytes(const perfile_writer *w);
  * allowed. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_finish(perfile_writer *w,
                                                                   perfile_error *err);
+
+/* Discards the capture: removes everything written, even if `progressive` has made it visible.
+ * After that the writer can only be closed.  Does nothing after perfile_writer_finish(). */
+PERFILE_API void perfile_writer_abort(perfile_writer *w);
 
 /* Releases the writer, and the sink if perfile_writer_create() made it.  Without
  * perfile_writer_finish() no file appears, unless the writer is `progressive`.  `w` may be NULL. */

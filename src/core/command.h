@@ -116,8 +116,4 @@ uint32_t pf_session_byte_order(const perfile_session *s);
 bool pf_session_swapped(const perfile_session *s);
 uint64_t pf_session_generation(const perfile_session *s);
 
-/* Discards the capture: removes everything written, even if `progressive` has made it visible.
- * After that the writer can only be closed.  Does nothing after perfile_writer_finish(). */
-void pf_writer_abort(perfile_writer *w);
-
 #endif

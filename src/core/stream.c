@@ -422,7 +422,7 @@ perfile_status perfile_writer_finish(perfile_writer *w, perfile_error *err)
     return st;
 }
 
-void pf_writer_abort(perfile_writer *w)
+void perfile_writer_abort(perfile_writer *w)
 {
     if (w->finished)
         return;

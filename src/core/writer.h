@@ -30,7 +30,7 @@ typedef struct pf_writer_ops {
      * has no such bytes. */
     perfile_status (*extra)(perfile_writer *w, perfile_bytes piece, perfile_error *err);
 
-    /* See perfile_writer_finish() and perfile_writer_close().  pf_writer_abort() sets
+    /* See perfile_writer_finish() and perfile_writer_close().  perfile_writer_abort() sets
      * w->given_up. close() frees the writer and everything that it owns, but not the sink. */
     perfile_status (*finish)(perfile_writer *w, perfile_error *err);
     void (*close)(perfile_writer *w);

@@ -9,7 +9,4 @@
 PERFILE_MUST_USE perfile_status pf_expr_test_run(perfile_expr *expr, const perfile_record *first,
                                                  size_t n, uint64_t *yes, perfile_error *err);
 
-/* Calls `name` for each name, those of every record first.  `what` is valid during the call. */
-void pf_expr_names(void (*name)(void *user, const perfile_expr_name *what), void *user);
-
 #endif

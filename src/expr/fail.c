@@ -13,7 +13,6 @@
 #include "expr/parse.h"
 #include "base/shorten.h"
 #include "expr/program.h"
-#include "expr/command.h"
 #include "schema/command.h"
 
 enum {
@@ -174,7 +173,7 @@ void pf_expr_offer_all(const perfile_expr *e, pf_nearest *suggestions)
     for (size_t i = 0; i < N_PROVIDED && e->has_provider; i++)
         if (e->provider.knows(e->provider.user, provided[i].name, &handle))
             pf_nearest_offer(suggestions, provided[i].name);
-    pf_expr_names(offer_name, suggestions);
+    perfile_expr_names(offer_name, suggestions);
 }
 
 /* Writes a message such as "mmap2 records have no pgof; did you mean mmap2.pgoff?" */
@@ -241,7 +240,7 @@ void pf_expr_suggest_words(const perfile_expr *e, const pf_slot *s, const char *
     pf_nearest_put(&suggestions, out, size);
 }
 
-/* Listing the names of the tables, and pf_expr_names().  Nested structs are walked with a
+/* Listing the names of the tables, and perfile_expr_names().  Nested structs are walked with a
  * stack of frames instead of recursion. */
 
 enum { MOST_DEPTH = 6 }; /* the tables nest less deeply */
@@ -323,7 +322,7 @@ void pf_expr_list_shape(const pf_row_shape *shape, const char *record, const cha
     }
 }
 
-void pf_expr_names(void (*name)(void *user, const perfile_expr_name *what), void *user)
+void perfile_expr_names(void (*name)(void *user, const perfile_expr_name *what), void *user)
 {
     const pf_expr_common *c;
     for (size_t i = 0; (c = pf_expr_common_at(i)); i++) {

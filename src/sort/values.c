@@ -200,10 +200,10 @@ static bool has_output_clock(const pf_merge_input *a, const pf_merge_input *b)
     perfile_clock one, other;
     perfile_session_clock(a->session, &one);
     perfile_session_clock(b->session, &other);
-    bool told =
+    const bool moved =
         b->clock_reason == PF_MERGE_CLOCK_GIVEN || b->clock_reason == PF_MERGE_CLOCK_ALIGNED;
     return a->host == b->host && one.known == other.known && one.clockid == other.clockid &&
-           (a == b || !told);
+           (a == b || !moved);
 }
 
 /* Adds a clock feature of input `k`. The clock time in CLOCK_DATA is moved like all times. Sets

@@ -22,9 +22,4 @@ uint64_t pf_symbols_too_costly(const perfile_symbols *symbols);
 const char *pf_symbol_reason_text(unsigned reason);
 const char *pf_symbol_origin_text(unsigned origin);
 
-/* Writes "name", or "[module+0x1234]" if unknown, to `out` of `size` bytes (not 0), NUL-terminated
- * and truncated if it does not fit.  The text is not escaped: names come from files.  Returns the
- * length of the whole text in bytes. */
-size_t pf_symbol_text(const perfile_symbol *symbol, char *out, size_t size);
-
 #endif

@@ -427,7 +427,7 @@ perfile_status perfile_symbols_find(perfile_symbols *s, const perfile_mapping *m
     return PERFILE_OK;
 }
 
-size_t pf_symbol_text(const perfile_symbol *symbol, char *out, size_t size)
+size_t perfile_symbol_text(const perfile_symbol *symbol, char *out, size_t size)
 {
     int n = symbol->name ? snprintf(out, size, "%s", symbol->name)
                          : snprintf(out, size, "[%s+%#llx]", symbol->module,

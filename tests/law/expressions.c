@@ -286,7 +286,7 @@ static void all_of(const perfile_record *r, const char *record, bool trailer)
     perfile_status st = trailer ? perfile_record_walk_trailer(r, 0, &visitor, &s, NULL)
                                 : perfile_record_walk(r, 0, &visitor, &s, NULL);
     assert_true(st == PERFILE_OK || (trailer && st == PERFILE_END));
-    pf_expr_names(on_name, &s);
+    perfile_expr_names(on_name, &s);
 }
 
 /* Rows go by the names of their structs; types by theirs. */
@@ -408,7 +408,7 @@ static void what_can_be_tested_is_a_column(void **state)
     bool model;
     perfile_error err;
     (void)state;
-    pf_expr_names(on_column, NULL);
+    perfile_expr_names(on_column, NULL);
     assert_true(n_columns > 500 && n_groups > 10);
     expect_column("weight", false);
     expect_column("data_src.mem_lvl_num", false);

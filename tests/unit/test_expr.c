@@ -640,7 +640,7 @@ static void names_can_be_used(void **state)
 {
     (void)state;
     n_names = 0;
-    pf_expr_names(use_name, NULL);
+    perfile_expr_names(use_name, NULL);
     assert_true(n_names > 300);
     perfile_expr_close(NULL);
 }

@@ -431,9 +431,9 @@ static void elf_files(void **state)
     s = ask(&a, &m, 0x7f0000000100);
     assert_int_equal(s.reason, PERFILE_SYMBOL_NO_SYMBOL_HERE);
     char text[64];
-    assert_int_equal(pf_symbol_text(&s, text, sizeof text), strlen("[a+0x1100]"));
+    assert_int_equal(perfile_symbol_text(&s, text, sizeof text), strlen("[a+0x1100]"));
     assert_string_equal(text, "[a+0x1100]");
-    assert_int_equal(pf_symbol_text(&s, text, 4), strlen("[a+0x1100]"));
+    assert_int_equal(perfile_symbol_text(&s, text, 4), strlen("[a+0x1100]"));
     assert_string_equal(text, "[a+");
 
     m = mapping("/bin/a", NULL); /* the path alone */

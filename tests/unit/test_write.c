@@ -10,7 +10,6 @@
 #include "captures.h"
 #include "perfile/ring.h"
 #include "written.h"
-#include "core/command.h"
 
 static perfile_error err;
 
@@ -493,12 +492,12 @@ static void progressive_files_appear_early(void **state)
         assert_int_equal(sum.lost, 0);
         perfile_stream_close(s);
         if (turn == 0) {
-            pf_writer_abort(w);
+            perfile_writer_abort(w);
             assert_int_equal(access("live", F_OK), -1);
             says(perfile_writer_round(w, &err), PERFILE_E_USAGE, "given up");
         } else if (turn == 1) {
             assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
-            pf_writer_abort(w); /* it is whole */
+            perfile_writer_abort(w); /* it is whole */
         } else {
             assert_int_equal(written_sample(w, 100, 0, NULL), PERFILE_OK);
         }
@@ -648,7 +647,7 @@ static void abort_leaves_nothing(void **state)
         assert_int_equal(perfile_writer_create("out", &o, &w, NULL), PERFILE_OK);
         assert_int_equal(written_events(w, NULL), PERFILE_OK);
         assert_int_equal(written_records(w, 100, o.directory, NULL), PERFILE_OK);
-        pf_writer_abort(w);
+        perfile_writer_abort(w);
         says(perfile_writer_finish(w, &err), PERFILE_E_USAGE, "given up");
         perfile_writer_close(w);
         assert_int_equal(system("test -z \"$(ls -A)\""), 0);

@@ -41,8 +41,9 @@ static const struct {
                 {"LEFT", "bytes left"},
                 {"PEEK_U32", "next u32"}};
 
-/* Prints a condition or a length, which the tables have as a C expression.  A flag is printed as
- * its condition; a condition has no flags of a condition that has flags. */
+/* Prints a condition or a length, which is a C expression in the tables.  A flag is printed as its
+ * condition.  One level is enough: no condition refers to a flag with a condition that refers to
+ * another flag. */
 static void put_expression(const char *text, bool nested)
 {
     while (*text) {
