@@ -19,11 +19,11 @@
  *   (members called `threads`), and waits for them before it returns.  It keeps no state outside of
  *   objects.  A perfile_symbols that demangles names or reads debug information has a child
  *   process, which ends with it.
- * - Callbacks are called by the thread that called the library, unless their comment says
- * otherwise. They return normally (no longjmp(), no C++ exception), and call no function on the
- * object that calls them.
- * - The library changes no handler of a signal.  Writing to a closed pipe raises SIGPIPE, as
- * write() does; a program that ignores it gets PERFILE_E_IO with EPIPE.
+ * - Callbacks are called by the thread that called the library, unless their comment says something
+ *   else.  They return normally (no longjmp(), no C++ exception), and call no function on the
+ *   object that calls them.
+ * - The library changes no handler of a signal.  Writing to a closed pipe raises SIGPIPE; a program
+ *   that ignores it gets PERFILE_E_IO with EPIPE.
  * - A call that takes an object over does so only on success: after a failure the caller still owns
  *   it, unless the function says otherwise.
  */
