@@ -41,35 +41,51 @@ static const struct {
                 {"LEFT", "bytes left"},
                 {"PEEK_U32", "next u32"}};
 
+/* Prints the first name or character of an expression; gives its length. */
+static size_t put_token(const char *text)
+{
+    for (size_t i = 0; i < sizeof shown_as / sizeof shown_as[0]; i++)
+        if (strncmp(text, shown_as[i].text, strlen(shown_as[i].text)) == 0) {
+            fputs(shown_as[i].shown, stdout);
+            return strlen(shown_as[i].text);
+        }
+    size_t n = 0;
+    while (in_word(text[n]))
+        n++;
+    n = n ? n : 1;
+    printf("%.*s", (int)n, text);
+    return n;
+}
+
+/* The flag that the text begins with: its place in conditions, n_conditions where it is none. */
+static unsigned flag_at(const char *text)
+{
+    size_t n = 0;
+    while (in_word(text[n]))
+        n++;
+    unsigned k = n ? 0 : n_conditions; /* some have no name */
+    while (k < n_conditions &&
+           (strlen(conditions[k].name) != n || strncmp(conditions[k].name, text, n) != 0))
+        k++;
+    return k;
+}
+
 /* Prints a condition or a length, which is a C expression in the tables.  A flag is printed as its
  * condition.  One level is enough: no condition refers to a flag with a condition that refers to
  * another flag. */
-static void put_expression(const char *text, bool nested)
+static void put_expression(const char *text)
 {
     while (*text) {
-        size_t i = 0, n = 0;
-        while (i < sizeof shown_as / sizeof shown_as[0] &&
-               strncmp(text, shown_as[i].text, strlen(shown_as[i].text)) != 0)
-            i++;
-        if (i < sizeof shown_as / sizeof shown_as[0]) {
-            fputs(shown_as[i].shown, stdout);
-            text += strlen(shown_as[i].text);
+        unsigned k = flag_at(text);
+        if (k == n_conditions) {
+            text += put_token(text);
             continue;
         }
-        while (in_word(text[n]))
-            n++;
-        unsigned k = 0;
-        while (k < n_conditions &&
-               (strlen(conditions[k].name) != n || strncmp(conditions[k].name, text, n) != 0))
-            k++;
-        if (n && k < n_conditions && !nested) {
-            putchar('(');
-            put_expression(conditions[k].text, true);
-            putchar(')');
-        } else {
-            printf("%.*s", (int)(n ? n : 1), text);
-        }
-        text += n ? n : 1;
+        putchar('(');
+        for (const char *inner = conditions[k].text; *inner;)
+            inner += put_token(inner);
+        putchar(')');
+        text += strlen(conditions[k].name);
     }
 }
 
@@ -142,7 +158,7 @@ static void counted(const char *type, const char *name, const char *count, const
 {
     line();
     printf("%-8s %s[", type, name);
-    put_expression(count, false);
+    put_expression(count);
     fputs("]  ", stdout);
     put_text(doc);
     putchar('\n');
@@ -152,7 +168,7 @@ static void when(const char *name, const char *condition)
 {
     line();
     fputs("if ", stdout);
-    put_expression(condition, false);
+    put_expression(condition);
     puts(":");
     depth++;
     if (n_conditions < MOST_CONDITIONS) {
