@@ -1,6 +1,8 @@
 # What is made from a compressed capture is compressed as it was, unless an option or the form says otherwise.
 set -u
 captures=$PERFILE_SOURCE/samples/captures
+. "$PERFILE_SOURCE/tests/needs.bash"
+needs python3
 . "$PERFILE_SOURCE/tests/cli/run.inc"
 cp "$captures"/{zstd,pipe-zstd,cpu-clock}.data .
 # what FILE: the level that its feature COMPRESSED says, and what it holds.
@@ -29,4 +31,12 @@ run merge --decompress --compress -o no zstd.data zstd.data
 "$PERFILE" convert --to dir -o d zstd.data 2>/dev/null
 run filter --type sample -o of_directory d
 what of_directory
+# The highest level has tables of 640 MB in zstd by default.
+python3 - <<'END'
+import os, resource, subprocess
+subprocess.run([os.environ["PERFILE"], "convert", "--compress=22", "-o", "highest", "cpu-clock.data"],
+               check=True, stderr=subprocess.DEVNULL)
+kilobytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print("level 22 takes", "too much memory" if kilobytes > 400 << 10 else "little memory")
+END
 exit 0
