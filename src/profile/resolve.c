@@ -14,9 +14,9 @@
 #include "symbol/state.h"
 
 /* Numbers of slots are powers of two: 1.5 MiB of addresses, 3 MiB of chains, 130 KiB of mappings.
- * Under the fuzzer they are small, so that captures of some KiB fill them and clearing them does
- * not dominate a run. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+ * Under the fuzzer and the address sanitizer they are small, so that captures of some KiB fill them
+ * and clearing them does not dominate a run. */
+#if defined FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION || defined __SANITIZE_ADDRESS__
 enum {
     ADDRESS_BITS = 5,
     CHAIN_BITS = 5,
