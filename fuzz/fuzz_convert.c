@@ -180,14 +180,16 @@ static perfile_bytes unpacked(perfile_bytes archive)
     const perfile_convert_options how = {.size = sizeof how, .limits = &small_limits};
     perfile_source *source;
     perfile_sink *sink;
-    void *block;
-    size_t len;
     ENSURE(perfile_source_memory(archive, "archive", &source, NULL) == PERFILE_OK);
     ENSURE(perfile_sink_memory("again", &sink, NULL) == PERFILE_OK);
     ENSURE(perfile_convert_capture(source, sink, &how, NULL, 0, NULL) == PERFILE_OK);
-    ENSURE(perfile_sink_take(sink, &block, &len, NULL) == PERFILE_OK);
+    const perfile_bytes all = perfile_sink_bytes(sink);
+    uint8_t *copy = malloc(all.len ? all.len : 1);
+    ENSURE(copy);
+    if (all.len)
+        memcpy(copy, all.ptr, all.len);
     perfile_sink_close(sink);
-    return (perfile_bytes){block, len};
+    return (perfile_bytes){copy, all.len};
 }
 
 /* The same comparison for a packed capture. */

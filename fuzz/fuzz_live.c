@@ -74,7 +74,7 @@ static perfile_session *make_session(bool swapped, choices *c)
                                 .read_format = PERFILE_FORMAT_ID,
                                 .flags = (uint64_t)1 << PERFILE_ATTR_BIT_SAMPLE_ID_ALL};
         build_attr(&b, &plan);
-        ENSURE(perfile_session_add_attr(s, built(&b), &ids, NULL, NULL) == PERFILE_OK);
+        ENSURE(perfile_session_add_attr(s, built(&b), &ids, NULL, NULL, NULL) == PERFILE_OK);
         build_clear(&b);
     }
     return s;

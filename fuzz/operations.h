@@ -193,8 +193,6 @@ static inline perfile_status operate_pack(const operation *o, perfile_source *so
         .size = sizeof how, .id = 1, .level = 1, .chunk_records = o->variant & 15};
     const perfile_convert_options as_is = {
         .size = sizeof as_is, .on_damage = PERFILE_ON_DAMAGE_COPY, .limits = &small_limits};
-    void *bytes;
-    size_t len;
     perfile_sink *memory = NULL, *sink = NULL;
     perfile_status st = perfile_sink_memory("archive", &memory, err);
     if (st == PERFILE_OK)
@@ -207,14 +205,10 @@ static inline perfile_status operate_pack(const operation *o, perfile_source *so
     st = perfile_convert_capture(source, sink, &as_is, NULL, 0, err);
     /* The archive outlives the sink that packed it. */
     if (st == PERFILE_OK)
-        st = perfile_sink_take(memory, &bytes, &len, err);
-    perfile_sink_close(sink);
-    if (st != PERFILE_OK)
-        return st;
-    st = perfile_sink_memory("archive", below, err);
+        st = perfile_sink_memory("archive", below, err);
     if (st == PERFILE_OK)
-        st = perfile_sink_write(*below, (perfile_bytes){(const uint8_t *)bytes, len}, err);
-    free(bytes);
+        st = perfile_sink_write(*below, perfile_sink_bytes(memory), err);
+    perfile_sink_close(sink);
     return st;
 }
 

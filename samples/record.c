@@ -185,7 +185,7 @@ static perfile_status make_session(perfile_session **session, const struct perf_
     perfile_status st = perfile_session_new(NULL, session, err);
     return st == PERFILE_OK
                ? perfile_session_add_attr(*session, (perfile_bytes){(const uint8_t *)a, a->size},
-                                          &words, NULL, err)
+                                          &words, NULL, NULL, err)
                : st;
 }
 

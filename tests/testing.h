@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "perfile/base.h"
+#include "perfile/sink.h"
 
 /* A copy in a heap block of exactly `n` bytes, so that an overread is caught.  Released by free().
  */
@@ -22,6 +22,15 @@ static inline uint8_t *exact(const void *bytes, size_t n)
     if (n)
         memcpy(block, bytes, n);
     return block;
+}
+
+/* Copies the bytes of a memory sink; *bytes is released by free(). */
+static inline perfile_status sink_copy(const perfile_sink *sink, void **bytes, size_t *len)
+{
+    const perfile_bytes all = perfile_sink_bytes(sink);
+    *bytes = exact(all.ptr, all.len);
+    *len = all.len;
+    return PERFILE_OK;
 }
 
 /* Bytes from hex digits; blanks between them do not count.  ptr is released by free(). */

@@ -33,6 +33,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifndef PERFILE_DECLARATIONS
+#include <string.h>
+#endif
 
 #include "version.h"
 
@@ -123,7 +126,8 @@ enum { /* `of` of perfile_row() */
        PERFILE_ROW_RULE = 8,
        PERFILE_ROW_KIND_WORDS = 9,
        PERFILE_ROW_KIND_BASE = 10,
-       PERFILE_ROW_FORMAT = 11
+       PERFILE_ROW_FORMAT = 11,
+       PERFILE_ROW_STRUCT = 12
 };
 
 /* Fills the first `size` bytes of *out with the row at `position` of a table, or of the part `key`
@@ -147,7 +151,10 @@ enum { /* `of` of perfile_summary(): the type of the object and of the struct */
        PERFILE_SUMMARY_FILTER = 5,  /* perfile_filter_state *, perfile_filter_summary */
        PERFILE_SUMMARY_EMITTER = 6, /* perfile_emitter *, perfile_export_summary */
        PERFILE_SUMMARY_PROFILE = 7, /* perfile_profile *, perfile_profile_summary */
-       PERFILE_SUMMARY_RING = 8     /* perfile_ring *, perfile_ring_summary */
+       PERFILE_SUMMARY_RING = 8,    /* perfile_ring *, perfile_ring_summary */
+       PERFILE_SUMMARY_SINK = 9,    /* perfile_sink *, perfile_sink_summary */
+       PERFILE_SUMMARY_WRITER = 10, /* perfile_writer *, perfile_writer_summary */
+       PERFILE_SUMMARY_PASSES = 11  /* perfile_filter_state *, perfile_filter_passes */
 };
 
 /* What an object did so far, one function for all kinds of objects.  The functions of the other

@@ -22,8 +22,12 @@
 extern "C" {
 #endif
 
-/* A struct that records, features or parts of them decode to, for instance perfile_mmap2. */
-typedef struct perfile_struct perfile_struct;
+/* A struct that records, features or parts of them decode to, for instance perfile_mmap2.  The
+ * library makes them; more members may follow these. */
+typedef struct perfile_struct {
+    const char *name; /* without "perfile_" */
+    size_t bytes;     /* its sizeof in this version of the library */
+} perfile_struct;
 
 /* A set of record types with one kind of header. */
 typedef struct perfile_family {
@@ -81,14 +85,27 @@ static inline bool perfile_feature_type_at(size_t position, perfile_feature_type
 }
 #endif
 
-/* Returns the struct with this name, without "perfile_": "attr", "sample_id", "read_values",
- * "mmap2", "hostname"; NULL if there is none. */
-PERFILE_API const perfile_struct *perfile_struct_find(const char *name);
+#ifndef PERFILE_DECLARATIONS
+/* Returns the struct at `position`; NULL after the last.  Several may have the same name: the first
+ * is the one that lists have. */
+static inline const perfile_struct *perfile_struct_at(size_t position)
+{
+    const perfile_struct *row = NULL;
+    perfile_row(PERFILE_ROW_STRUCT, 0, position, &row, sizeof row);
+    return row;
+}
 
-/* Return the name of a struct, without "perfile_", and its sizeof in this version of the library.
- */
-PERFILE_API const char *perfile_struct_name(const perfile_struct *of);
-PERFILE_API size_t perfile_struct_size(const perfile_struct *of);
+/* Returns the first struct with this name, without "perfile_": "attr", "sample_id", "read_values",
+ * "mmap2", "hostname"; NULL if there is none. */
+static inline const perfile_struct *perfile_struct_find(const char *name)
+{
+    size_t i;
+    const perfile_struct *s;
+    for (i = 0; (s = perfile_struct_at(i)) != NULL && strcmp(s->name, name) != 0; i++)
+        ;
+    return s;
+}
+#endif
 
 /* perfile_member.has of a member without a `has_…` member. */
 #define PERFILE_NO_MEMBER UINT32_MAX

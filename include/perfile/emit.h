@@ -213,8 +213,8 @@ typedef struct perfile_format {
     const char *doc;  /* description, in a few words */
     bool binary;      /* the output is not for terminals */
     bool directory;   /* several files: the sink is one of perfile_sink_directory() */
-    bool
-        folder; /* tables as files into a perfile_sink_folder(), or one table into any other sink */
+    bool folder;      /* tables as files into a sink of perfile_sink_directory() with
+                       * PERFILE_SINK_FOLDER, or one table into any other sink */
     uint8_t reserved0[5];
     uint64_t reserved[4];
 } perfile_format;

@@ -50,6 +50,24 @@ struct perfile_layout {
     uint64_t reserved[6];
 };
 
+#ifndef PERFILE_DECLARATIONS
+/* Finds how many events a SAMPLE represents: its own period, else the fixed one of its event.
+ * Returns false if neither is known. */
+static inline bool perfile_sample_period(const perfile_record *r, uint64_t *period)
+{
+    const perfile_event *e;
+    if (perfile_sample_field(r, PERFILE_SAMPLE_PERIOD, period))
+        return true;
+    e = r->type == PERFILE_RECORD_SAMPLE && r->family == PERFILE_FAMILY_PERF
+            ? perfile_record_event(r)
+            : NULL;
+    if (!e || e->attr->is_freq)
+        return false;
+    *period = e->attr->sample_period;
+    return true;
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -196,20 +196,27 @@ enum { /* options of a walk */
        PERFILE_WALK_ALL = 0,
        /* Only fields that format/dump.cddl names; other parts come as BLOB fields called "data". */
        PERFILE_WALK_CONTRACT = 1 << 0,
-       PERFILE_WALK_PADDING = 1 << 1 /* padding too, as BLOB fields called "pad" */
+       PERFILE_WALK_PADDING = 1 << 1, /* padding too, as BLOB fields called "pad" */
+       PERFILE_WALK_TRAILER = 1 << 2  /* of a record: its trailer, not its body */
 };
 
-/* Walks the body of a record, without the trailer.  The body of an unknown type is one BLOB "data".
- * On failure err.damage tells why, and the visitor has seen the fields before the one that could
+/* Walks the body of a record, without the trailer, or with PERFILE_WALK_TRAILER its trailer alone:
+ * PERFILE_END if the record has none.  The body of an unknown type is one BLOB "data".  On failure
+ * err.damage tells why, and the visitor has seen the fields before the one that could
  * not be read. */
 PERFILE_API perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
                                                const perfile_visitor *visitor, void *user,
                                                perfile_error *err);
 
+#ifndef PERFILE_DECLARATIONS
 /* Walks the trailer of a record.  PERFILE_END: the record has none. */
-PERFILE_API perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t flags,
-                                                       const perfile_visitor *visitor, void *user,
-                                                       perfile_error *err);
+static inline perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t flags,
+                                                         const perfile_visitor *visitor, void *user,
+                                                         perfile_error *err)
+{
+    return perfile_record_walk(r, flags | PERFILE_WALK_TRAILER, visitor, user, err);
+}
+#endif
 
 /* Walks a feature section; one without a row in format/ is one BLOB "data". */
 PERFILE_API perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t flags,

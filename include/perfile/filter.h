@@ -127,9 +127,26 @@ typedef struct perfile_filter_state perfile_filter_state;
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_new(
     const perfile_filter_options *options, perfile_filter_state **filter, perfile_error *err);
 
+/* The next pass over the capture before the stage is read. */
+typedef struct perfile_filter_passes {
+    bool wanted; /* it should be made */
+    bool needed; /* the selection cannot be decided without it */
+    uint8_t reserved0[6];
+    uint64_t reserved[3];
+} perfile_filter_passes;
+
+#ifndef PERFILE_DECLARATIONS
 /* Returns true if another pass over the capture should be made before the stage is read.  *needed
  * (may be NULL) is set to true if the selection cannot be decided without it. */
-PERFILE_API bool perfile_filter_wants_pass(const perfile_filter_state *filter, bool *needed);
+static inline bool perfile_filter_wants_pass(const perfile_filter_state *filter, bool *needed)
+{
+    perfile_filter_passes passes;
+    perfile_summary(PERFILE_SUMMARY_PASSES, filter, &passes, sizeof passes);
+    if (needed)
+        *needed = passes.needed;
+    return passes.wanted;
+}
+#endif
 
 /* Makes a pass: reads `s`, from which nothing may have been read yet, to its end.  The caller still
  * owns `s`, and must keep it open until the filter is closed. */

@@ -61,20 +61,12 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_session_add_event(
     perfile_session *session, const perfile_new_event *event, uint32_t *index, perfile_error *err);
 
 /* Adds an event from its attr as stored, in the byte order of the session: the struct
- * perf_event_attr that was passed to the kernel, 64 to 4,096 bytes.  `ids` may be NULL.  Without
- * another name the event has the name that perf would use; see perfile_session_name_event().  Fails
- * as perfile_session_add_event() does. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_session_add_attr(perfile_session *session,
-                                                                     perfile_bytes attr,
-                                                                     const perfile_words *ids,
-                                                                     uint32_t *index,
-                                                                     perfile_error *err);
-
-/* Names event `index`.  PERFILE_E_USAGE: there is no such event, or no name. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_session_name_event(perfile_session *session,
-                                                                       uint32_t index,
-                                                                       const char *name,
-                                                                       perfile_error *err);
+ * perf_event_attr that was passed to the kernel, 64 to 4,096 bytes.  `ids` may be NULL.  With
+ * `name` NULL or "" the event has the name that perf would use.  Fails as
+ * perfile_session_add_event() does. */
+PERFILE_API PERFILE_MUST_USE perfile_status
+perfile_session_add_attr(perfile_session *session, perfile_bytes attr, const perfile_words *ids,
+                         const char *name, uint32_t *index, perfile_error *err);
 
 /* Sets the payload of a feature section, in the byte order of the session; copied.  The encoders of
  * encode.h make payloads.  PERFILE_E_USAGE: no header has room for that number, or the feature is

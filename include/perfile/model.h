@@ -141,10 +141,19 @@ static inline const perfile_mapping *perfile_model_record_mapping(const perfile_
 }
 #endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the name of a mapping as perf names the object: the kernel's name is stored with a symbol
  * appended, "[kernel.kallsyms]_text".  Lives as long as the model; equal names are equal pointers.
  */
-PERFILE_API perfile_bytes perfile_mapping_dso(const perfile_mapping *mapping);
+static inline perfile_bytes perfile_mapping_dso(const perfile_mapping *mapping)
+{
+    perfile_bytes dso = {(const uint8_t *)mapping->name, strlen(mapping->name)};
+    const char *end = mapping->name[0] == '[' ? strchr(mapping->name, ']') : NULL;
+    if (end && end[1] == '_')
+        dso.len = (size_t)(end + 1 - mapping->name);
+    return dso;
+}
+#endif
 
 enum { /* `list` of perfile_model_list() */
        PERFILE_MODEL_THREADS = 0,

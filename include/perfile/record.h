@@ -90,24 +90,23 @@ PERFILE_API uint64_t perfile_record_time(const perfile_record *r);
 PERFILE_API bool perfile_record_task(const perfile_record *r, uint32_t *pid, uint32_t *tid);
 PERFILE_API bool perfile_record_cpu(const perfile_record *r, uint32_t *cpu);
 
-/* Reads one field of fixed size of a SAMPLE.  `bit` is PERFILE_SAMPLE_IDENTIFIER, IP, TID (pid in
- * the low half, tid in the high half), TIME, ADDR, ID, STREAM_ID, CPU or PERIOD.  Returns false if
- * the sample does not have it.  Its offset is known per event, so nothing else is decoded. */
-PERFILE_API bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value);
-
-/* Finds how many events a SAMPLE represents: its own period, else the fixed one of its event.
- * Returns false if neither is known. */
-PERFILE_API bool perfile_sample_period(const perfile_record *r, uint64_t *period);
-
-/* Reads one field like perfile_sample_field(), of all records first[0 .. n) of one run
- * (perfile_stream_next_run()): for loops where one call per record would cost too much.  Stores the
- * values of the records that have the field in `values`, without gaps, and the positions of these
- * records in the run in `at` (may be NULL).  Both need room for `n` items.  Returns the number of
- * values. */
+/* Reads one field of fixed size of all samples among first[0 .. n), records of one run
+ * (perfile_stream_next_run()).  `bit` is PERFILE_SAMPLE_IDENTIFIER, IP, TID (pid in the low half,
+ * tid in the high half), TIME, ADDR, ID, STREAM_ID, CPU or PERIOD.  The offset of a field is known
+ * per event, so nothing else is decoded.  Stores the values of the records that have the field in
+ * `values`, without gaps, and the positions of these records in the run in `at` (may be NULL).
+ * Both need room for `n` items.  Returns the number of values. */
 PERFILE_API size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit,
                                          uint64_t *values, uint32_t *at);
 
 #ifndef PERFILE_DECLARATIONS
+/* Reads one field of fixed size of a SAMPLE, see perfile_sample_fields().  Returns false if the
+ * sample does not have it. */
+static inline bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value)
+{
+    return perfile_sample_fields(r, 1, bit, value, NULL) == 1;
+}
+
 /* Returns the name of a type of the perf family, "SAMPLE" for 9; NULL for types without a row in
  * format/. */
 static inline const char *perfile_record_type_name(uint32_t type)

@@ -29,6 +29,13 @@
 extern "C" {
 #endif
 
+/* Types of perfile_decode(), perfile_encode() besides those of records. */
+enum {
+    PERFILE_TYPE_FEATURE = 0x7e000000, /* + PERFILE_FEATURE_…: payload of a feature section */
+    PERFILE_TYPE_ATTR = 0x7f000000,    /* perfile_attr */
+    PERFILE_TYPE_SAMPLE_ID = 0x7f000001 /* perfile_sample_id: trailer of a kernel record */
+};
+
 /* See record.h, session.h and event.h. */
 typedef struct perfile_record perfile_record;
 typedef struct perfile_feature perfile_feature;
@@ -1446,8 +1453,9 @@ typedef struct perfile_sp_init_map {
  * `out` must be the struct of that type.  The functions for each type, further down, check this at
  * compile time. */
 
-/* Decodes a record of any family, or a feature section; with record->type or feature->number as
- * `type` whatever it is.  PERFILE_E_USAGE: it is of another type, or no table has the type. */
+/* Decodes a record of any family, its trailer (PERFILE_TYPE_SAMPLE_ID), or a feature section; with
+ * record->type or feature->number as `type` whatever it is.  PERFILE_E_USAGE: it is of another
+ * type, or no table has the type. */
 PERFILE_API perfile_status perfile_decode(const perfile_record *record, uint32_t type, void *out,
                                           size_t size, perfile_error *err);
 PERFILE_API perfile_status perfile_decode_feature(const perfile_feature *feature, uint32_t type,
@@ -2193,10 +2201,15 @@ static inline perfile_status perfile_sp_debug_decode(const perfile_record *recor
 /* clang-format on */
 #endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Decodes the trailer of a kernel record.  Returns PERFILE_END if the record has none. */
-PERFILE_API perfile_status perfile_sample_id_decode(const perfile_record *record,
-                                                    perfile_sample_id *out, size_t size,
-                                                    perfile_error *err);
+static inline perfile_status perfile_sample_id_decode(const perfile_record *record,
+                                                      perfile_sample_id *out, size_t size,
+                                                      perfile_error *err)
+{
+    return perfile_decode(record, PERFILE_TYPE_SAMPLE_ID, out, size, err);
+}
+#endif
 
 /* Decodes attr bytes that are not part of a capture.  `swapped`: they are in the other byte
  * order. */

@@ -313,10 +313,32 @@ static inline PERFILE_MUST_USE perfile_status perfile_ring_page_count(const perf
 }
 #endif
 
+#ifndef PERFILE_DECLARATIONS
 /* Scales `count` to the time enabled: count * enabled / running, exact, modulo 2^64.  Returns false
  * if `running` is 0. */
-PERFILE_API bool perfile_ring_scale(uint64_t count, uint64_t enabled, uint64_t running,
-                                    uint64_t *scaled);
+static inline bool perfile_ring_scale(uint64_t count, uint64_t enabled, uint64_t running,
+                                      uint64_t *scaled)
+{
+    uint64_t quot = 0, rem = 0, left;
+    int bit;
+    if (running == 0)
+        return false;
+    /* A product of 128 bits, for which C has no type: the remainder of `count` times `enabled`, by
+     * long division bit by bit.  `rem` and `left` are below `running`. */
+    left = count % running;
+    for (bit = 63; bit >= 0; bit--) {
+        quot <<= 1;
+        quot += rem >= running - rem;
+        rem = rem >= running - rem ? rem - (running - rem) : rem + rem;
+        if (enabled >> bit & 1) {
+            quot += rem >= running - left;
+            rem = rem >= running - left ? rem - (running - left) : rem + left;
+        }
+    }
+    *scaled = count / running * enabled + quot;
+    return true;
+}
+#endif
 
 #ifdef __cplusplus
 }

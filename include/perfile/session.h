@@ -82,9 +82,19 @@ static inline uint32_t perfile_session_n_features(const perfile_session *s)
  * first is kept. */
 PERFILE_API const perfile_feature *perfile_session_feature_at(const perfile_session *s,
                                                               uint32_t position);
+
+#ifndef PERFILE_DECLARATIONS
 /* Returns a feature by number, or NULL if the capture does not have it (yet). */
-PERFILE_API const perfile_feature *perfile_session_feature(const perfile_session *s,
-                                                           uint32_t number);
+static inline const perfile_feature *perfile_session_feature(const perfile_session *s,
+                                                             uint32_t number)
+{
+    uint32_t i;
+    const perfile_feature *f;
+    for (i = 0; (f = perfile_session_feature_at(s, i)) != NULL && f->number != number; i++)
+        ;
+    return f;
+}
+#endif
 
 /* Build ids of files, from feature BUILD_ID and HEADER_BUILD_ID records, in order of appearance. */
 typedef struct perfile_build_id {

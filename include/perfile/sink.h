@@ -15,10 +15,11 @@ extern "C" {
 typedef struct perfile_sink perfile_sink;
 
 enum {
-    PERFILE_SINK_REPLACE = 1 << 0, /* an existing file may be replaced */
-    PERFILE_SINK_SYNC = 1 << 1,    /* perfile_sink_finish() waits until the file is on disk */
-    PERFILE_SINK_SYNC_ALL = 1 << 2 /* so does every perfile_sink_flush(), and with it every round of
-                                      a progressive writer */
+    PERFILE_SINK_REPLACE = 1 << 0,  /* an existing file may be replaced */
+    PERFILE_SINK_SYNC = 1 << 1,     /* perfile_sink_finish() waits until the file is on disk */
+    PERFILE_SINK_SYNC_ALL = 1 << 2, /* so does every perfile_sink_flush(), and with it every round
+                                       of a progressive writer */
+    PERFILE_SINK_FOLDER = 1 << 3    /* perfile_sink_directory(): files of several captures */
 };
 
 /* Options of the output.  An input is never changed, and the output is never readable by users who
@@ -82,19 +83,15 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_fd(int fd, const char *
  * exists at every moment.  Bytes written to this sink go to the file `data` of the directory; a
  * perfile_writer on the sink adds `data.N`.  With PERFILE_SINK_REPLACE another capture of that name
  * may exist: a file, or a directory that holds only `data` and `data.N`.  PERFILE_E_IO with EEXIST
- * otherwise. */
+ * otherwise.
+ *
+ * With PERFILE_SINK_FOLDER the sink is for formats of several files (perfile_format.folder), which
+ * it writes into the directory and its subdirectories.  Existing files stay, except those of the
+ * same names: these are replaced with or without PERFILE_SINK_REPLACE.  The files all appear when
+ * perfile_sink_finish() succeeds, or none does.  Missing directories are created.  PERFILE_E_IO
+ * with ENOTDIR: `path` exists and is not a directory. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_directory(
     const char *path, const perfile_sink_options *options, perfile_sink **sink, perfile_error *err);
-
-/* Writes files into a folder and its subfolders, for forms of several files
- * (perfile_format.folder).  Existing files stay, except those of the same names:
- * these are replaced with or without PERFILE_SINK_REPLACE.  The files all appear when
- * perfile_sink_finish() succeeds, or none does.  Missing folders are created.  PERFILE_E_IO with
- * ENOTDIR: `path` exists and is not a directory. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_folder(const char *path,
-                                                                const perfile_sink_options *options,
-                                                                perfile_sink **sink,
-                                                                perfile_error *err);
 
 /* Makes a sink that passes its bytes to `callbacks`, which are copied.  `name` is for messages.  On
  * failure `close` is not called.  PERFILE_E_USAGE: there is no `write`. */
@@ -102,7 +99,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
                       perfile_sink **sink, perfile_error *err);
 
-/* Collects bytes in memory, for perfile_sink_bytes() or perfile_sink_take(). */
+/* Collects bytes in memory, for perfile_sink_bytes(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_memory(const char *name,
                                                                 perfile_sink **sink,
                                                                 perfile_error *err);
@@ -110,9 +107,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_memory(const char *name
 /* Flushes the buffer to the file, descriptor or callbacks. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_flush(perfile_sink *sink,
                                                                perfile_error *err);
-
-/* Returns the number of bytes accepted so far. */
-PERFILE_API uint64_t perfile_sink_count(const perfile_sink *sink);
 
 /* Writes all of `bytes`. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_write(perfile_sink *sink,
@@ -124,14 +118,32 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_write(perfile_sink *sin
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_finish(perfile_sink *sink,
                                                                 perfile_error *err);
 
+/* What a sink has accepted. */
+typedef struct perfile_sink_summary {
+    uint64_t count;       /* bytes so far */
+    perfile_bytes memory; /* bytes that a memory sink has collected, valid until the next call on
+                           * it; empty for other kinds */
+    uint64_t reserved[4];
+} perfile_sink_summary;
+
+#ifndef PERFILE_DECLARATIONS
+/* Returns the number of bytes accepted so far. */
+static inline uint64_t perfile_sink_count(const perfile_sink *sink)
+{
+    perfile_sink_summary sum;
+    perfile_summary(PERFILE_SUMMARY_SINK, sink, &sum, sizeof sum);
+    return sum.count;
+}
+
 /* Returns the bytes that a memory sink has collected, valid until the next call on it.  Empty for
  * other kinds. */
-PERFILE_API perfile_bytes perfile_sink_bytes(const perfile_sink *sink);
-
-/* Moves the bytes that a memory sink has collected to the caller, who releases them with free();
- * the sink is empty then.  *bytes may be NULL when *len is 0.  PERFILE_E_USAGE for other kinds. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_sink_take(perfile_sink *sink, void **bytes,
-                                                              size_t *len, perfile_error *err);
+static inline perfile_bytes perfile_sink_bytes(const perfile_sink *sink)
+{
+    perfile_sink_summary sum;
+    perfile_summary(PERFILE_SUMMARY_SINK, sink, &sum, sizeof sum);
+    return sum.memory;
+}
+#endif
 
 /* Releases the sink.  Without a successful perfile_sink_finish() no file appears, and buffered
  * bytes are discarded.  `sink` may be NULL. */

@@ -100,8 +100,17 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_tracepoint_walk(perfile_trac
                                                                     const perfile_visitor *visitor,
                                                                     void *user, perfile_error *err);
 
+#ifndef PERFILE_DECLARATIONS
 /* Returns the position of a field in `t->fields`, or -1 if there is none with that name. */
-PERFILE_API int perfile_tracepoint_field_find(const perfile_tracepoint *t, const char *name);
+static inline int perfile_tracepoint_field_find(const perfile_tracepoint *t, const char *name)
+{
+    uint32_t i;
+    for (i = 0; i < t->n_fields; i++)
+        if (strcmp(t->fields[i].field.name, name) == 0)
+            return (int)i;
+    return -1;
+}
+#endif
 
 /* Returns the name of the function at a kernel address, or NULL if none is known.  The text is
  * valid until the next call; *offset is the offset of the address in the function. */

@@ -203,10 +203,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_feature(perfile_write
                                                                    perfile_bytes payload,
                                                                    perfile_error *err);
 
-/* Sets a feature that is a line of text: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC or CPUID. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer *w, uint32_t number,
-                                                                const char *text,
-                                                                perfile_error *err);
+/* Flag of `type` of perfile_writer_set(): the feature is a line of text, `in`, of `size` bytes. */
+#define PERFILE_WRITER_TEXT 0x10000
 
 /* Sets a feature from `in`, the struct of PERFILE_FEATURE_…; `size` is sizeof *in.  CPU_TOPOLOGY
  * needs the number of CPUs: set NRCPUS first. perfile_writer_set_hostname() … do this for one type
@@ -214,7 +212,16 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer *
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_set(perfile_writer *w, uint32_t type,
                                                                const void *in, size_t size,
                                                                perfile_error *err);
+
 #ifndef PERFILE_DECLARATIONS
+/* Sets a feature that is a line of text: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC or CPUID. */
+static inline PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer *w,
+                                                                  uint32_t number, const char *text,
+                                                                  perfile_error *err)
+{
+    return perfile_writer_set(w, PERFILE_WRITER_TEXT | number, text, strlen(text), err);
+}
+
 /* clang-format off */
 /* BEGIN made of format/: setters */
 PERFILE_MUST_USE static inline perfile_status perfile_writer_set_tracing_data(perfile_writer *w, const perfile_tracing_data *in, size_t size,
@@ -458,11 +465,6 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_put_spans(perfile_wri
                                                                      const perfile_bytes spans[2],
                                                                      uint32_t part,
                                                                      perfile_error *err);
-
-/* Writes a FINISHED_ROUND record: every ring buffer was read once more.  With `progressive` it also
- * flushes everything buffered. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_round(perfile_writer *w,
-                                                                 perfile_error *err);
 
 /* Records from structs. */
 
@@ -772,12 +774,36 @@ PERFILE_MUST_USE static inline perfile_status perfile_writer_put_sp_debug(perfil
 }
 /* END made of format/ */
 /* clang-format on */
+
+/* Writes a FINISHED_ROUND record: every ring buffer was read once more.  With `progressive` it also
+ * flushes everything buffered. */
+static inline PERFILE_MUST_USE perfile_status perfile_writer_round(perfile_writer *w,
+                                                                   perfile_error *err)
+{
+    perfile_finished_round round;
+    memset(&round, 0, sizeof round);
+    return perfile_writer_put_struct(w, PERFILE_RECORD_FINISHED_ROUND, &round, sizeof round, NULL,
+                                     err);
+}
 #endif
 
 /* The end. */
 
+/* What a writer did so far. */
+typedef struct perfile_writer_summary {
+    uint64_t bytes; /* see perfile_writer_bytes() */
+    uint64_t reserved[7];
+} perfile_writer_summary;
+
+#ifndef PERFILE_DECLARATIONS
 /* Returns the number of bytes of records written so far, as stored in the capture. */
-PERFILE_API uint64_t perfile_writer_bytes(const perfile_writer *w);
+static inline uint64_t perfile_writer_bytes(const perfile_writer *w)
+{
+    perfile_writer_summary sum;
+    perfile_summary(PERFILE_SUMMARY_WRITER, w, &sum, sizeof sum);
+    return sum.bytes;
+}
+#endif
 
 /* Writes the parts that follow the records, then the header, and finishes the sink: the file
  * appears under its name.  After that the writer can only be closed.  Calling it again is

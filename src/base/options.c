@@ -88,7 +88,7 @@ static const struct {
     OPTIONS(recover_options, RESERVED(recover_options, reserved)),
     OPTIONS(ring_options, RESERVED(ring_options, reserved)),
     OPTIONS(ring_stream_options, RESERVED(ring_stream_options, reserved)),
-    OPTIONS(sink_options, FLAGS(sink_options, flags, PERFILE_SINK_SYNC_ALL),
+    OPTIONS(sink_options, FLAGS(sink_options, flags, PERFILE_SINK_FOLDER),
             RESERVED(sink_options, reserved0), RESERVED(sink_options, reserved)),
     OPTIONS(sink_callbacks, {0}),
     OPTIONS(sort_options, FLAGS(sort_options, flags, PERFILE_SORT_ONE_ROUND),

@@ -13,28 +13,6 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-size_t perfile_utf8_char(const uint8_t *p, size_t left, uint32_t *code)
-{
-    /* The first byte gives the length. 0x80 to 0xc1 and 0xf5 to 0xff cannot be first. */
-    uint8_t c = p[0];
-    size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    uint32_t value = n == 1 ? c : c & (0x7fu >> n);
-    if (n > 1 && (c < 0xc2 || c > 0xf4 || left < n))
-        return 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (p[i] & 0x3f);
-    }
-    /* Overlong encodings, surrogates, and values above the last code point are invalid. */
-    if ((n == 3 && value < 0x800) || (n == 4 && value < 0x10000) || value > 0x10ffff ||
-        (value >= 0xd800 && value <= 0xdfff))
-        return 0;
-    if (code)
-        *code = value;
-    return n;
-}
-
 /* Not printable: control characters, and characters that change the direction or line structure of
  * text and so could disguise it. */
 bool pf_is_printable(uint32_t code)

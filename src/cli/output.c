@@ -275,7 +275,8 @@ static int open_beside(const cli_output *o, const char *const *inputs, size_t n_
 {
     perfile_error err;
     perfile_sink_options how = {.size = sizeof how,
-                                .flags = o->replace ? PERFILE_SINK_REPLACE : 0,
+                                .flags = (o->replace ? PERFILE_SINK_REPLACE : 0U) |
+                                         (o->folder ? PERFILE_SINK_FOLDER : 0U),
                                 .inputs = inputs,
                                 .n_inputs = n_inputs};
     if (cli_protect_inputs_verbose(inputs, n_inputs) != CLI_DONE)
@@ -288,9 +289,8 @@ static int open_beside(const cli_output *o, const char *const *inputs, size_t n_
                                                             * for the reader of a FIFO */
     if (delay_signals)
         cli_signals_hold(true);
-    perfile_status st = o->append   ? append(o, &how, sink, &err)
-                        : o->folder ? perfile_sink_folder(o->out, &how, sink, &err)
-                        : o->directory && !o->archive
+    perfile_status st = o->append ? append(o, &how, sink, &err)
+                        : o->folder || (o->directory && !o->archive)
                             ? perfile_sink_directory(o->out, &how, sink, &err)
                             : perfile_sink_path(o->out, &how, sink, &err);
     if (st == PERFILE_OK && o->archive)

@@ -37,6 +37,10 @@ typedef struct pf_event_type {
 uint32_t pf_session_n_event_types(const perfile_session *s);
 const pf_event_type *pf_session_event_type(const perfile_session *s, uint32_t position);
 
+/* What perfile_row() and perfile_summary() ask of this room. */
+const perfile_struct *pf_struct_at(size_t position);
+void pf_writer_get_summary(const perfile_writer *w, perfile_writer_summary *out, size_t size);
+
 /* Returns the name of the PMU with this attr.type number (PMU_MAPPINGS); NULL when unknown. */
 const char *pf_session_pmu_name(const perfile_session *s, uint32_t pmu_type);
 

@@ -180,14 +180,40 @@ static inline perfile_status sample_decode(const perfile_record *r, void *out, s
     return usual(r->body, out) ? PERFILE_OK : decode_sample(r, out, size, err);
 }
 
+static perfile_status decode_trailer(const perfile_record *record, void *out, size_t size,
+                                     perfile_error *err)
+{
+    static const pf_row row = {
+        .name = "sample_id", .size = sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
+    pf_parts p;
+    perfile_sample_id full;
+    perfile_status st = split_record(record, &p, err);
+    if (st != PERFILE_OK)
+        return st;
+    if (!p.trailer.len)
+        return PERFILE_END;
+    pf_context k = context_of(record, &p);
+    pf_cursor c = pf_cur(p.trailer, is_swapped(record));
+    return decode_into(&k, &c, &row, &full, out, size, record->offset, err);
+}
+
+/* Decodes what is not a record of that type: its trailer, or nothing.  A record may have any number
+ * as its type, those of PERFILE_TYPE_… too, but only of the perf family and without a row. */
+static __attribute__((noinline)) perfile_status
+decode_other(const perfile_record *r, uint32_t type, void *out, size_t size, perfile_error *err)
+{
+    if (type == PERFILE_TYPE_SAMPLE_ID)
+        return decode_trailer(r, out, size, err);
+    return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type, type);
+}
+
 perfile_status perfile_decode(const perfile_record *r, uint32_t type, void *out, size_t size,
                               perfile_error *err)
 {
     const pf_row *row = pf_row_of(r);
     pf_any_record full;
     if (r->type != type)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type,
-                       type);
+        return decode_other(r, type, out, size, err);
     if (type == PERFILE_RECORD_SAMPLE) /* types of other families have other numbers */
         return sample_decode(r, out, size, err);
     if (!row)
@@ -264,23 +290,6 @@ perfile_status perfile_decode_feature(const perfile_feature *f, uint32_t type, v
     return decode_into(&k, &c, row, &full, out, size, f->offset, err);
 }
 
-perfile_status perfile_sample_id_decode(const perfile_record *record, perfile_sample_id *out,
-                                        size_t size, perfile_error *err)
-{
-    static const pf_row row = {
-        .name = "sample_id", .size = sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
-    pf_parts p;
-    perfile_sample_id full;
-    perfile_status st = split_record(record, &p, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (!p.trailer.len)
-        return PERFILE_END;
-    pf_context k = context_of(record, &p);
-    pf_cursor c = pf_cur(p.trailer, is_swapped(record));
-    return decode_into(&k, &c, &row, &full, out, size, record->offset, err);
-}
-
 /* The space for an attr limits its size. */
 static pf_context attr_context(perfile_bytes bytes)
 {
@@ -303,12 +312,26 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
  * size must be ours. */
 static perfile_status check_visitor(const perfile_visitor *v, uint32_t flags, perfile_error *err)
 {
-    const uint32_t unknown = flags & ~(uint32_t)(PERFILE_WALK_CONTRACT | PERFILE_WALK_PADDING);
+    const uint32_t known = PERFILE_WALK_CONTRACT | PERFILE_WALK_PADDING | PERFILE_WALK_TRAILER;
+    const uint32_t unknown = flags & ~known;
     if (v->size >= sizeof *v && !unknown)
         return PERFILE_OK;
     if (unknown)
         return pf_fail(err, PERFILE_E_USAGE, "walk.flags", "unknown flags: 0x%x", unknown);
     return pf_fail(err, PERFILE_E_USAGE, "visitor", "size is %zu, not set by sizeof", v->size);
+}
+
+static perfile_status walk_trailer(const perfile_record *r, const pf_parts *p, uint32_t flags,
+                                   const perfile_visitor *visitor, void *user, perfile_error *err)
+{
+    if (!p->trailer.len)
+        return PERFILE_END;
+    pf_context k = context_of(r, p);
+    uint64_t shift = 8 + (uint64_t)(p->trailer.ptr - r->body.ptr);
+    pf_walker w = {visitor, user, p->trailer.ptr, shift, flags};
+    pf_cursor c = pf_cur(p->trailer, is_swapped(r));
+    pf_walk_sample_id(&k, &c, &w);
+    return c.bad ? pf_fail_damage(err, c.bad, "sample_id", r->offset) : PERFILE_OK;
 }
 
 perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
@@ -321,6 +344,8 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
         st = split_record(r, &p, err);
     if (st != PERFILE_OK)
         return st;
+    if (flags & PERFILE_WALK_TRAILER)
+        return walk_trailer(r, &p, flags, visitor, user, err);
     pf_context k = context_of(r, &p);
     pf_cursor c = pf_cur(p.body, is_swapped(r));
     pf_walker w = {visitor, user, c.pos, pf_family_header(r->family), flags};
@@ -331,26 +356,6 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
     if (flags & PERFILE_WALK_PADDING && pf_cur_left(&c))
         pf_walk_padding(&k, &c, &w);
     return PERFILE_OK;
-}
-
-perfile_status perfile_record_walk_trailer(const perfile_record *r, uint32_t flags,
-                                           const perfile_visitor *visitor, void *user,
-                                           perfile_error *err)
-{
-    pf_parts p;
-    perfile_status st = check_visitor(visitor, flags, err);
-    if (st == PERFILE_OK)
-        st = split_record(r, &p, err);
-    if (st != PERFILE_OK)
-        return st;
-    if (!p.trailer.len)
-        return PERFILE_END;
-    pf_context k = context_of(r, &p);
-    uint64_t shift = 8 + (uint64_t)(p.trailer.ptr - r->body.ptr);
-    pf_walker w = {visitor, user, p.trailer.ptr, shift, flags};
-    pf_cursor c = pf_cur(p.trailer, is_swapped(r));
-    pf_walk_sample_id(&k, &c, &w);
-    return c.bad ? pf_fail_damage(err, c.bad, "sample_id", r->offset) : PERFILE_OK;
 }
 
 perfile_status perfile_feature_walk(const perfile_feature *feature, uint32_t flags,

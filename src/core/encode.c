@@ -316,23 +316,6 @@ typedef union any_struct {
 #include "perfile/format/features.def"
 } any_struct;
 
-perfile_status perfile_encode(uint32_t type, const void *in, size_t size,
-                              const perfile_encode_options *how, void *out, size_t room,
-                              size_t *len, perfile_error *err)
-{
-    any_struct given, again;
-    pf_job j = {.row = pf_record_row(type),
-                .given = &given,
-                .again = &again,
-                .out = out,
-                .room = room,
-                .len = len};
-    if (!j.row)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
-                       type);
-    return encode_record(&j, in, size, how, err);
-}
-
 /* Parts without a header. */
 
 static perfile_status encode_feature(pf_job *j, const void *in, size_t size,
@@ -357,59 +340,67 @@ perfile_status pf_encode_feature_row(const pf_row *row, const pf_encode_space *s
     return encode_feature(&j, in, row->size, how, err);
 }
 
-perfile_status perfile_encode_feature(uint32_t type, const void *in, size_t size,
-                                      const perfile_encode_options *how, void *out, size_t room,
-                                      size_t *len, perfile_error *err)
+static perfile_status encode_trailer(pf_job *j, const void *in, size_t size,
+                                     const perfile_encode_options *how, perfile_error *err)
 {
-    any_struct given, again;
-    pf_job j = {.row = pf_feature_row(type),
-                .given = &given,
-                .again = &again,
-                .out = out,
-                .room = room,
-                .len = len};
-    if (!j.row)
-        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "no table has feature %u", type);
-    return encode_feature(&j, in, size, how, err);
-}
-
-perfile_status perfile_sample_id_encode(const perfile_sample_id *in, size_t size,
-                                        const perfile_encode_options *how, void *out, size_t room,
-                                        size_t *len, perfile_error *err)
-{
-    static const pf_row row = {
-        .name = "sample_id", .size = sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
-    perfile_sample_id given, again;
-    pf_job j = {
-        .row = &row, .given = &given, .again = &again, .out = out, .room = room, .len = len};
-    perfile_status st = begin(&j, in, size, how, err);
-    const perfile_layout *l = j.how.layout;
+    const perfile_sample_id *given = j->given;
+    perfile_status st = begin(j, in, size, how, err);
+    const perfile_layout *l = j->how.layout;
     if (st == PERFILE_OK)
-        st = check_present("sample_id.present", given.present,
+        st = check_present("sample_id.present", given->present,
                            l ? wanted_bits(l, l->trailer_slot) : 0, err);
     if (st != PERFILE_OK)
         return st;
     pf_context k = pf_context_of(l);
-    return encode_plain(&j, &k, UINT16_MAX, err);
+    return encode_plain(j, &k, UINT16_MAX, err);
 }
 
-perfile_status perfile_attr_encode(const perfile_attr *in, size_t size,
-                                   const perfile_encode_options *how, void *out, size_t room,
-                                   size_t *len, perfile_error *err)
+static perfile_status encode_attr(pf_job *j, const void *in, size_t size,
+                                  const perfile_encode_options *how, perfile_error *err)
 {
-    static const pf_row row = {
-        .name = "attr", .size = sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
-    perfile_attr given, again;
-    pf_job j = {
-        .row = &row, .given = &given, .again = &again, .out = out, .room = room, .len = len};
-    perfile_status st = begin(&j, in, size, how, err);
+    const perfile_attr *given = j->given;
+    perfile_status st = begin(j, in, size, how, err);
     if (st != PERFILE_OK)
         return st;
-    if (given.size != 0 && given.size < PF_ATTR_LEAST)
+    if (given->size != 0 && given->size < PF_ATTR_LEAST)
         return pf_fail(err, PERFILE_E_USAGE, "attr.size", "size %u, an attr has 64 at least",
-                       given.size);
-    pf_context k = {.attr_size = given.size ? given.size : PF_ATTR_LEAST};
-    return encode_plain(&j, &k, UINT32_MAX, err);
+                       given->size);
+    pf_context k = {.attr_size = given->size ? given->size : PF_ATTR_LEAST};
+    return encode_plain(j, &k, UINT32_MAX, err);
+}
+
+/* The row of a type of perfile_encode(), and what encodes it; NULL if no table has the type. */
+typedef perfile_status encode_fn(pf_job *j, const void *in, size_t size,
+                                 const perfile_encode_options *how, perfile_error *err);
+
+static encode_fn *encoder_of(uint32_t type, const pf_row **row)
+{
+    static const pf_row attr = {
+        .name = "attr", .size = sizeof(perfile_attr), PF_ROW_FUNCTIONS(attr)};
+    static const pf_row trailer = {
+        .name = "sample_id", .size = sizeof(perfile_sample_id), PF_ROW_FUNCTIONS(sample_id)};
+    if (type >> PERFILE_FAMILY_SHIFT == PERFILE_TYPE_FEATURE >> PERFILE_FAMILY_SHIFT) {
+        *row = pf_feature_row(type - PERFILE_TYPE_FEATURE);
+        return *row ? encode_feature : NULL;
+    }
+    if (type == PERFILE_TYPE_ATTR || type == PERFILE_TYPE_SAMPLE_ID) {
+        *row = type == PERFILE_TYPE_ATTR ? &attr : &trailer;
+        return type == PERFILE_TYPE_ATTR ? encode_attr : encode_trailer;
+    }
+    *row = pf_record_row(type);
+    return *row ? encode_record : NULL;
+}
+
+perfile_status perfile_encode(uint32_t type, const void *in, size_t size,
+                              const perfile_encode_options *how, void *out, size_t room,
+                              size_t *len, perfile_error *err)
+{
+    any_struct given, again;
+    pf_job j = {.given = &given, .again = &again, .out = out, .room = room, .len = len};
+    encode_fn *encode = encoder_of(type, &j.row);
+    if (!encode)
+        return pf_fail(err, PERFILE_E_USAGE, "type", "no table has type %#x", type);
+    return encode(&j, in, size, how, err);
 }
 
 void perfile_layout_of_attr(const perfile_attr *attr, size_t size, perfile_layout *layout)

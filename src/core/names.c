@@ -476,8 +476,12 @@ bool pf_release_needs_one_sample_type(const pf_release *r)
 
 /* The catalogue: the rows of format/ and the shapes of their structs, for callers of the library.
  *
- * perfile_struct is pf_row_shape (schema/rows.h).  Its members are between marks that give the
- * conditions under which they are present; here each member gets the innermost condition. */
+ * perfile_struct is the beginning of pf_row_shape (schema/rows.h).  Its members are between marks
+ * that give the conditions under which they are present; here each member gets the innermost
+ * condition. */
+_Static_assert(offsetof(pf_row_shape, name) == offsetof(perfile_struct, name) &&
+                   offsetof(pf_row_shape, size) == offsetof(perfile_struct, bytes),
+               "a shape begins with what programs see of it");
 
 static const pf_row_shape *shape_of(const perfile_struct *of)
 {
@@ -538,30 +542,17 @@ bool pf_feature_type_at(size_t position, perfile_feature_type *out, size_t size)
     return give(out, size, &full, sizeof full);
 }
 
-const perfile_struct *perfile_struct_find(const char *name)
+const perfile_struct *pf_struct_at(size_t position)
 {
-    for (unsigned i = 0; i < PF_N_SHAPES; i++)
-        if (strcmp(pf_struct_shapes[i].name, name) == 0)
-            return struct_of(&pf_struct_shapes[i]);
-    for (unsigned i = 0, n = pf_all_rows(); i < n; i++)
-        if (strcmp(pf_shape_at(i)->name, name) == 0)
-            return struct_of(pf_shape_at(i));
     size_t n;
+    if (position < PF_N_SHAPES)
+        return struct_of(&pf_struct_shapes[position]);
+    position -= PF_N_SHAPES;
+    if (position < pf_all_rows())
+        return struct_of(pf_shape_at((unsigned)position));
+    position -= pf_all_rows();
     (void)pf_feature_rows(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(pf_feature_shape_at(i)->name, name) == 0)
-            return struct_of(pf_feature_shape_at(i));
-    return NULL;
-}
-
-const char *perfile_struct_name(const perfile_struct *of)
-{
-    return shape_of(of)->name;
-}
-
-size_t perfile_struct_size(const perfile_struct *of)
-{
-    return shape_of(of)->size;
+    return position < n ? struct_of(pf_feature_shape_at(position)) : NULL;
 }
 
 /* The conditions under which the current member is present.  They nest a few levels deep: those of

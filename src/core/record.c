@@ -198,7 +198,7 @@ static uint64_t field_value(const uint8_t *word, uint64_t bit, bool swapped)
 }
 
 /* The fast path is for one layout and this machine's byte order. */
-bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value)
+static bool sample_field(const perfile_record *r, uint64_t bit, uint64_t *value)
 {
     if (r->type != PERFILE_RECORD_SAMPLE || !(bit & PERFILE_SAMPLE_KNOWN) || bit & (bit - 1) ||
         r->family != PERFILE_FAMILY_PERF || !r->session)
@@ -221,16 +221,6 @@ bool perfile_sample_field(const perfile_record *r, uint64_t bit, uint64_t *value
 }
 
 /* If all events have one layout, the slot is looked up once for all records. */
-bool perfile_sample_period(const perfile_record *r, uint64_t *period)
-{
-    if (r->type != PERFILE_RECORD_SAMPLE || r->family != PERFILE_FAMILY_PERF)
-        return false;
-    if (perfile_sample_field(r, PERFILE_SAMPLE_PERIOD, period))
-        return true;
-    const perfile_event *e = perfile_record_event(r);
-    return e && pf_event_fixed_period(e, period);
-}
-
 size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit, uint64_t *values,
                              uint32_t *at)
 {
@@ -240,7 +230,7 @@ size_t perfile_sample_fields(const perfile_record *first, size_t n, uint64_t bit
     int slot = shared && one ? shared->sample_slot[__builtin_ctzll(bit)] : -1;
     if (slot < 0) {
         for (size_t i = 0; i < n; i++)
-            if (perfile_sample_field(first + i, bit, &values[found])) {
+            if (sample_field(first + i, bit, &values[found])) {
                 if (at)
                     at[found] = (uint32_t)i;
                 found++;

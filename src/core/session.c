@@ -467,11 +467,6 @@ const perfile_feature *perfile_session_feature_at(const perfile_session *s, uint
     return position < s->n_features ? s->features[position] : NULL;
 }
 
-const perfile_feature *perfile_session_feature(const perfile_session *s, uint32_t number)
-{
-    return number < PERFILE_N_FEATURES ? s->by_number[number] : NULL;
-}
-
 uint32_t pf_session_n_event_types(const perfile_session *s)
 {
     return s->event_types.n;

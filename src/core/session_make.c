@@ -69,8 +69,16 @@ static perfile_status check_attr(const perfile_session *s, perfile_bytes attr, p
     return perfile_attr_decode(attr, s->swapped, &a, sizeof a, err);
 }
 
+/* A name from a program has the rank of EVENT_DESC, the highest. */
+static perfile_status name_event(perfile_session *s, pf_event *event, const char *name,
+                                 perfile_error *err)
+{
+    const perfile_bytes text = {(const uint8_t *)name, strlen(name)};
+    return pf_names_set(s, event, PF_NAME_DESC, text, PERFILE_ORIGIN_CONTAINER, err);
+}
+
 perfile_status perfile_session_add_attr(perfile_session *s, perfile_bytes attr,
-                                        const perfile_words *ids, uint32_t *index,
+                                        const perfile_words *ids, const char *name, uint32_t *index,
                                         perfile_error *err)
 {
     pf_buffer stored = {0};
@@ -85,28 +93,12 @@ perfile_status perfile_session_add_attr(perfile_session *s, perfile_bytes attr,
         st = pf_session_add_attr(s, &fact, err);
     if (st == PERFILE_OK)
         st = pf_session_resolve(s, err);
+    if (st == PERFILE_OK && name && *name)
+        st = name_event(s, s->events[s->n_events - 1], name, err);
     if (st == PERFILE_OK && index)
         *index = s->n_events - 1;
     pf_buffer_free(&stored);
     return st;
-}
-
-/* A name from a program has the rank of EVENT_DESC, the highest. */
-static perfile_status name_event(perfile_session *s, pf_event *event, const char *name,
-                                 perfile_error *err)
-{
-    const perfile_bytes text = {(const uint8_t *)name, strlen(name)};
-    return pf_names_set(s, event, PF_NAME_DESC, text, PERFILE_ORIGIN_CONTAINER, err);
-}
-
-perfile_status perfile_session_name_event(perfile_session *s, uint32_t index, const char *name,
-                                          perfile_error *err)
-{
-    if (index >= s->n_events)
-        return pf_fail(err, PERFILE_E_USAGE, "session.event", "event %u of %u", index, s->n_events);
-    if (!name || !*name)
-        return pf_fail(err, PERFILE_E_USAGE, "session.event", "event %u: no name", index);
-    return name_event(s, s->events[index], name, err);
 }
 
 /* Sets unit and scale, as EVENT_UPDATE does.  A scale of 0 and a unit of NULL mean that there is
@@ -136,9 +128,7 @@ perfile_status perfile_session_add_event(perfile_session *s, const perfile_new_e
         return st;
     const perfile_words ids = perfile_words_u64(n.ids, n.n_ids);
     uint32_t at;
-    st = perfile_session_add_attr(s, (perfile_bytes){attr, len}, &ids, &at, err);
-    if (st == PERFILE_OK && n.name)
-        st = name_event(s, s->events[at], n.name, err);
+    st = perfile_session_add_attr(s, (perfile_bytes){attr, len}, &ids, n.name, &at, err);
     if (st == PERFILE_OK)
         st = set_unit(s, s->events[at], n.unit, n.scale, err);
     if (st == PERFILE_OK && index)

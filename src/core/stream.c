@@ -408,9 +408,10 @@ perfile_status perfile_writer_extra(perfile_writer *w, perfile_bytes piece, perf
                          : pf_writer_refuse(w, "bytes after records", err);
 }
 
-uint64_t perfile_writer_bytes(const perfile_writer *w)
+void pf_writer_get_summary(const perfile_writer *w, perfile_writer_summary *out, size_t size)
 {
-    return w->bytes;
+    perfile_writer_summary sum = {.bytes = w->bytes};
+    memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
 perfile_status perfile_writer_finish(perfile_writer *w, perfile_error *err)

@@ -9,8 +9,13 @@
 PERFILE_MUST_USE perfile_status pf_split_check(const perfile_split_options *options,
                                                perfile_error *err);
 
-/* perfile_filter_get_summary(). */
+/* What perfile_summary() asks of filters. */
 void pf_filter_get_summary(const perfile_filter_state *filter, perfile_filter_summary *out,
                            size_t size);
+void pf_filter_get_passes(const perfile_filter_state *filter, perfile_filter_passes *out,
+                          size_t size);
+
+/* As perfile_filter_wants_pass(). */
+bool pf_filter_wants_pass(const perfile_filter_state *filter, bool *needed);
 
 #endif

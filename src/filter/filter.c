@@ -138,11 +138,18 @@ static bool wants_selecting_pass(const pf_filter *x)
 
 /* *needed is set if the collecting pass is missing: without it relative times cannot be used, and
  * names come only from earlier side-band. */
-bool perfile_filter_wants_pass(const perfile_filter_state *x, bool *needed)
+bool pf_filter_wants_pass(const perfile_filter_state *x, bool *needed)
 {
     if (needed)
         *needed = needs_collecting_pass(x);
     return needs_collecting_pass(x) || wants_selecting_pass(x);
+}
+
+void pf_filter_get_passes(const perfile_filter_state *x, perfile_filter_passes *out, size_t size)
+{
+    perfile_filter_passes full = {0};
+    full.wanted = pf_filter_wants_pass(x, &full.needed);
+    memcpy(out, &full, size < sizeof full ? size : sizeof full);
 }
 
 /* UINT64_MAX is not a valid generation, so events are resolved at the first run. */

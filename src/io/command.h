@@ -25,6 +25,9 @@ PERFILE_MUST_USE perfile_status pf_output_check(const char *path, int fd, const 
  * after a successful perfile_sink_finish(). */
 void pf_sink_abort(perfile_sink *sink);
 
+/* What perfile_summary() asks of sinks. */
+void pf_sink_get_summary(const perfile_sink *sink, perfile_sink_summary *out, size_t size);
+
 /* Returns the name or path of the sink, for messages.  Valid until the sink is closed. */
 const char *pf_sink_name(const perfile_sink *sink);
 

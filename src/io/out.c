@@ -180,7 +180,7 @@ perfile_status pf_sink_patch(perfile_sink *s, uint64_t offset, perfile_bytes byt
     perfile_status st = check_writable(s, err);
     if (st != PERFILE_OK)
         return st;
-    if (!s->patchable || !pf_within(offset, bytes.len, perfile_sink_count(s)))
+    if (!s->patchable || !pf_within(offset, bytes.len, pf_sink_count(s)))
         return pf_fail(err, PERFILE_E_USAGE, "sink.patch",
                        "'%s': %zu bytes at %" PRIu64 " cannot be replaced", s->name, bytes.len,
                        offset);
@@ -271,6 +271,10 @@ perfile_status pf_sink_new(size_t bytes, const pf_sink_ops *ops, const char *nam
         return pf_fail_nomem(err, "sink");
     s->ops = ops;
     s->flags = o.flags;
+    if (o.flags & PERFILE_SINK_FOLDER && !pf_sink_is_folder(s)) {
+        pf_free(s);
+        return pf_fail(err, PERFILE_E_USAGE, "sink.options", "only a directory can be a folder");
+    }
     /* From here on perfile_sink_close() cleans up; it accepts a kind whose members are zero. */
     if (!name)
         name = "output";
@@ -321,7 +325,7 @@ perfile_status pf_output_check(const char *path, int fd, const char *const *inpu
     return st;
 }
 
-uint64_t perfile_sink_count(const perfile_sink *sink)
+uint64_t pf_sink_count(const perfile_sink *sink)
 {
     return sink->passed + sink->buffer.len;
 }
@@ -363,24 +367,12 @@ perfile_status perfile_sink_memory(const char *name, perfile_sink **sink, perfil
     return PERFILE_OK;
 }
 
-perfile_bytes perfile_sink_bytes(const perfile_sink *sink)
+void pf_sink_get_summary(const perfile_sink *sink, perfile_sink_summary *out, size_t size)
 {
-    if (sink->ops->write)
-        return (perfile_bytes){NULL, 0};
-    return (perfile_bytes){sink->buffer.ptr, sink->buffer.len};
-}
-
-/* Afterwards the sink is empty and may be written to again; the caller owns the memory. */
-perfile_status perfile_sink_take(perfile_sink *sink, void **bytes, size_t *len, perfile_error *err)
-{
-    if (sink->ops->write)
-        return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is not in memory", sink->name);
-    if (sink->error.status)
-        return pf_sink_status(sink, err);
-    *bytes = sink->buffer.ptr;
-    *len = sink->buffer.len;
-    sink->buffer = (pf_buffer){0};
-    return PERFILE_OK;
+    perfile_sink_summary sum = {.count = pf_sink_count(sink)};
+    if (!sink->ops->write)
+        sum.memory = (perfile_bytes){sink->buffer.ptr, sink->buffer.len};
+    memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
 /* A sink that passes its bytes to functions of the caller. */

@@ -141,7 +141,14 @@ perfile_status pf_sink_name_file(perfile_sink *s, uint32_t file, const char *nam
 perfile_status pf_sink_companion(perfile_sink *s, const char *name, perfile_sink **file,
                                  perfile_error *err);
 
-/* Returns true if the sink is a folder of files (perfile_sink_folder()). */
+/* As perfile_sink_count(). */
+uint64_t pf_sink_count(const perfile_sink *sink);
+
+/* Opens a sink for files in a folder: perfile_sink_directory() with PERFILE_SINK_FOLDER. */
+perfile_status pf_sink_folder(const char *path, const perfile_sink_options *options,
+                              perfile_sink **sink, perfile_error *err);
+
+/* Returns true if the sink is such a folder. */
 bool pf_sink_is_folder(const perfile_sink *s);
 
 /* Makes the sink of a file in such a folder; `name` is its path relative to the folder, such as

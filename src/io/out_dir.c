@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "io/out_kind.h"
 #include "perfile/source.h"
 
@@ -514,6 +515,12 @@ static const pf_sink_ops dir_ops = {.write = pf_out_fd_write,
 perfile_status perfile_sink_directory(const char *path, const perfile_sink_options *options,
                                       perfile_sink **sink, perfile_error *err)
 {
+    perfile_sink_options o;
+    perfile_status st = pf_options_copy(&o, options, "sink.options", err);
+    if (st != PERFILE_OK)
+        return st;
+    if (o.flags & PERFILE_SINK_FOLDER)
+        return pf_sink_folder(path, &o, sink, err);
     size_t n = path ? strlen(path) : 0;
     while (n > 1 && path[n - 1] == '/')
         n--;
@@ -521,7 +528,7 @@ perfile_status perfile_sink_directory(const char *path, const perfile_sink_optio
         return pf_fail(err, PERFILE_E_USAGE, "sink", "'%s' is not a name for a directory",
                        path ? path : "");
     pf_out_dir *d = NULL;
-    perfile_status st = pf_sink_new(sizeof *d, &dir_ops, path, options, PF_SINK_BUFFER, &d, err);
+    st = pf_sink_new(sizeof *d, &dir_ops, path, &o, PF_SINK_BUFFER, &d, err);
     if (st != PERFILE_OK)
         return st;
     d->target = pf_out_copy_path(path, n);

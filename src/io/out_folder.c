@@ -207,8 +207,8 @@ static perfile_status examine(const char *path, perfile_error *err)
     return PERFILE_OK;
 }
 
-perfile_status perfile_sink_folder(const char *path, const perfile_sink_options *options,
-                                   perfile_sink **sink, perfile_error *err)
+perfile_status pf_sink_folder(const char *path, const perfile_sink_options *options,
+                              perfile_sink **sink, perfile_error *err)
 {
     size_t n = path ? strlen(path) : 0;
     while (n > 1 && path[n - 1] == '/')

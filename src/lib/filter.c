@@ -4,7 +4,7 @@
  *
  * A full pass over the capture is necessary to know which side-band the selected samples need.
  * Some terms (relative times, names of threads) need another pass before it. src/filter decides how
- * many (perfile_filter_wants_pass()).  The streams of earlier passes stay open until the end,
+ * many (pf_filter_wants_pass()).  The streams of earlier passes stay open until the end,
  * because the filter borrows names and events from their sessions. */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static perfile_status open_pass(passing *p, perfile_stream **stream, perfile_err
 /* Returns true if the filter needs another pass, and the input can be read more than once. */
 static bool wants_pass(const passing *p)
 {
-    return pf_passes_seekable(&p->all) && perfile_filter_wants_pass(p->filter, NULL);
+    return pf_passes_seekable(&p->all) && pf_filter_wants_pass(p->filter, NULL);
 }
 
 /* Runs the passes that the filter needs before the last one; each calls `progress`. */
@@ -259,7 +259,7 @@ static perfile_status make_seekable(filtering *f, perfile_error *err)
     perfile_status st = pf_passes_head(&f->in.all, &driver, &head, err);
     if (st != PERFILE_OK)
         return st;
-    (void)perfile_filter_wants_pass(f->in.filter, &needed);
+    (void)pf_filter_wants_pass(f->in.filter, &needed);
     return needed || head.form == PERFILE_FORM_FILE ? pf_passes_spool(&f->in.all, err) : PERFILE_OK;
 }
 
@@ -468,7 +468,7 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
 {
     perfile_stream *s;
     perfile_status st = PERFILE_OK;
-    if (model || x->in.all.translate || perfile_filter_wants_pass(x->in.filter, NULL))
+    if (model || x->in.all.translate || pf_filter_wants_pass(x->in.filter, NULL))
         st = pf_passes_spool(&x->in.all, err);
     if (st == PERFILE_OK && model)
         st = make_model(x, err);

@@ -6,6 +6,7 @@
 #include "core/command.h"
 #include "emit/command.h"
 #include "filter/command.h"
+#include "io/command.h"
 #include "lib/command.h"
 #include "report/command.h"
 #include "ring/command.h"
@@ -96,6 +97,8 @@ bool perfile_row(uint32_t of, uint64_t key, size_t position, void *out, size_t s
         return true;
     case PERFILE_ROW_FORMAT:
         return pf_format_at(key, position, out, size);
+    case PERFILE_ROW_STRUCT:
+        return give(pf_struct_at(position), out, size);
     default:
         return false;
     }
@@ -130,6 +133,15 @@ void perfile_summary(uint32_t of, const void *object, void *out, size_t size)
         return;
     case PERFILE_SUMMARY_RING:
         pf_ring_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_SINK:
+        pf_sink_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_WRITER:
+        pf_writer_get_summary(object, out, size);
+        return;
+    case PERFILE_SUMMARY_PASSES:
+        pf_filter_get_passes(object, out, size);
         return;
     default:
         memset(out, 0, size);

@@ -432,7 +432,7 @@ static perfile_status end_output(lot *l, uint32_t k, perfile_error *err)
     keep_notes(l, k);
     pf_split_describe(s, l->first + k, buffer, &part);
     part.written = o->copy.result.records;
-    part.bytes = perfile_sink_count(o->file ? o->file : o->sink);
+    part.bytes = pf_sink_count(o->file ? o->file : o->sink);
     s->sum.parts++;
     s->sum.written += part.written;
     s->sum.bytes += part.bytes;

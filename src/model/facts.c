@@ -137,12 +137,3 @@ bool pf_model_add_facts(perfile_model *m)
     }
     return true;
 }
-
-/* "[kernel.kallsyms]_text" is stored with the relocation symbol after the bracket; perf shows the
- * name without it. */
-perfile_bytes perfile_mapping_dso(const perfile_mapping *m)
-{
-    const char *end = m->name[0] == '[' ? strchr(m->name, ']') : NULL;
-    size_t n = end && end[1] == '_' ? (size_t)(end + 1 - m->name) : strlen(m->name);
-    return (perfile_bytes){(const uint8_t *)m->name, n};
-}

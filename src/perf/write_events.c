@@ -473,32 +473,12 @@ static uint32_t n_cpus(const pf_perf_writer *w)
     return n.nr_cpus_avail;
 }
 
-perfile_status perfile_writer_set(perfile_writer *writer, uint32_t type, const void *in,
-                                  size_t size, perfile_error *err)
-{
-    pf_perf_writer *w = pf_perf_writer_of(writer, "features", err);
-    if (!w)
-        return PERFILE_E_UNSUPPORTED;
-    perfile_encode_options how = pf_write_encoding(w);
-    uint8_t *at = NULL;
-    size_t len = 0;
-    how.n_cpus = n_cpus(w);
-    perfile_status st = perfile_encode_feature(type, in, size, &how, NULL, 0, &len, err);
-    if (st == PERFILE_OK)
-        st = pf_write_scratch(w, len, &at, err);
-    if (st == PERFILE_OK)
-        st = perfile_encode_feature(type, in, size, &how, at, len, &len, err);
-    if (st != PERFILE_OK)
-        return st;
-    return pf_write_feature(writer, type, (perfile_bytes){at, len}, err);
-}
-
 /* Sets a feature that is a single string. */
-static perfile_status put_text(pf_perf_writer *w, uint32_t number, const char *text,
+static perfile_status put_text(pf_perf_writer *w, uint32_t number, perfile_bytes text,
                                perfile_error *err)
 {
     /* All features that are one string have the layout of HOSTNAME. */
-    perfile_hostname h = {.string = {(const uint8_t *)text, strlen(text)}};
+    perfile_hostname h = {.string = text};
     perfile_encode_options how = pf_write_encoding(w);
     uint8_t *at = NULL;
     size_t len = 0;
@@ -523,9 +503,28 @@ static perfile_status put_text(pf_perf_writer *w, uint32_t number, const char *t
                             : st;
 }
 
-perfile_status perfile_writer_text(perfile_writer *writer, uint32_t number, const char *text,
-                                   perfile_error *err)
+perfile_status perfile_writer_set(perfile_writer *writer, uint32_t type, const void *in,
+                                  size_t size, perfile_error *err)
 {
     pf_perf_writer *w = pf_perf_writer_of(writer, "features", err);
-    return w ? put_text(w, number, text, err) : PERFILE_E_UNSUPPORTED;
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
+    if (type & PERFILE_WRITER_TEXT)
+        return put_text(w, type & ~(uint32_t)PERFILE_WRITER_TEXT, (perfile_bytes){in, size}, err);
+    if (type >= PERFILE_N_FEATURES)
+        return pf_fail(err, PERFILE_E_USAGE, "feature.number", "no header has room for feature %u",
+                       type);
+    const uint32_t of = PERFILE_TYPE_FEATURE + type;
+    perfile_encode_options how = pf_write_encoding(w);
+    uint8_t *at = NULL;
+    size_t len = 0;
+    how.n_cpus = n_cpus(w);
+    perfile_status st = perfile_encode(of, in, size, &how, NULL, 0, &len, err);
+    if (st == PERFILE_OK)
+        st = pf_write_scratch(w, len, &at, err);
+    if (st == PERFILE_OK)
+        st = perfile_encode(of, in, size, &how, at, len, &len, err);
+    if (st != PERFILE_OK)
+        return st;
+    return pf_write_feature(writer, type, (perfile_bytes){at, len}, err);
 }

@@ -373,7 +373,7 @@ static perfile_status put_adjacent(pf_perf_writer *w, const perfile_record *firs
     if (st != PERFILE_OK || !has_events_of(w, first->session))
         return st;
     perfile_sink *sink = w->part->sink;
-    return pf_sink_records(sink, perfile_sink_count(sink) - bytes, &(pf_batch){.at = first, .n = n},
+    return pf_sink_records(sink, pf_sink_count(sink) - bytes, &(pf_batch){.at = first, .n = n},
                            err);
 }
 
@@ -420,7 +420,7 @@ static perfile_status put_stored(pf_perf_writer *w, const pf_batch *b, perfile_e
     if (st == PERFILE_OK)
         st = pf_write_flush_span(w, err);
     if (st == PERFILE_OK)
-        st = pf_sink_records(w->part->sink, perfile_sink_count(w->part->sink), b, err);
+        st = pf_sink_records(w->part->sink, pf_sink_count(w->part->sink), b, err);
     if (st != PERFILE_OK)
         return st;
     w->kernel = true;
@@ -718,17 +718,7 @@ static perfile_status put_spans(pf_perf_writer *w, const perfile_bytes spans[2],
     return st;
 }
 
-/* Writes FINISHED_ROUND.  A progressive file is flushed after it, so that readers see the round. */
-perfile_status perfile_writer_round(perfile_writer *writer, perfile_error *err)
-{
-    pf_perf_writer *w = pf_perf_writer_of(writer, "rounds", err);
-    perfile_finished_round round = {0};
-    if (!w)
-        return PERFILE_E_UNSUPPORTED;
-    perfile_status st = perfile_writer_put_finished_round(writer, &round, sizeof round, NULL, err);
-    return st == PERFILE_OK && w->progressive ? perfile_sink_flush(writer->sink, err) : st;
-}
-
+/* A progressive file is flushed after a FINISHED_ROUND, so that readers see the round. */
 perfile_status perfile_writer_put_struct(perfile_writer *writer, uint32_t type, const void *in,
                                          size_t size, const perfile_put_options *how,
                                          perfile_error *err)
@@ -745,7 +735,11 @@ perfile_status perfile_writer_put_struct(perfile_writer *writer, uint32_t type, 
         m.how.misc = 0; /* its headers have none */
     if (st == PERFILE_OK)
         st = perfile_encode(type, in, size, &m.how, m.record, PF_RECORD_MOST, &len, err);
-    return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;
+    if (st == PERFILE_OK)
+        st = finish_record(w, &m, len, err);
+    if (st == PERFILE_OK && type == PERFILE_RECORD_FINISHED_ROUND && w->progressive)
+        st = perfile_sink_flush(writer->sink, err);
+    return st;
 }
 
 perfile_status perfile_writer_put_spans(perfile_writer *writer, const perfile_bytes spans[2],

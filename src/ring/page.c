@@ -158,40 +158,6 @@ perfile_status perfile_ring_page_value(const perfile_ring_page *p, uint32_t what
     }
 }
 
-/* Returns a * b / c for a < c, by long division bit by bit: the product may need 128 bits, for
- * which C11 has no type. */
-static uint64_t mul_div(uint64_t a, uint64_t b, uint64_t c)
-{
-    uint64_t quot = 0, rem = 0;
-    for (int bit = 63; bit >= 0; bit--) {
-        bool carry = rem >> 63; /* the bit that the shift pushes out */
-        rem <<= 1;
-        quot <<= 1;
-        if (carry || rem >= c) {
-            rem -= c;
-            quot++;
-        }
-        if (b >> bit & 1) {
-            carry = pf_add_u64(rem, a, &rem);
-            if (carry || rem >= c) {
-                rem -= c;
-                quot++;
-            }
-        }
-    }
-    return quot;
-}
-
-/* Computes count * enabled / running, split so that only a remainder below `running` goes through
- * mul_div(). */
-bool perfile_ring_scale(uint64_t count, uint64_t enabled, uint64_t running, uint64_t *scaled)
-{
-    if (running == 0)
-        return false;
-    *scaled = count / running * enabled + mul_div(count % running, enabled, running);
-    return true;
-}
-
 perfile_status perfile_ring_find(const void *mapping, size_t bytes, size_t page_size,
                                  perfile_bytes *data, perfile_error *err)
 {

@@ -127,7 +127,7 @@ enum {
 #undef PF_WIDTHS
 
 /* The pf_row_shape of a layout that is never in a list. */
-#define PF_ROW_SHAPE(id) {#id, shape_##id, sizeof(perfile_##id), 0},
+#define PF_ROW_SHAPE(id) {#id, sizeof(perfile_##id), shape_##id, 0},
 
 /* HAND layouts: their bounds differ from the bounds of the enclosing layout.
  *

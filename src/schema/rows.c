@@ -67,11 +67,11 @@ const pf_family *const pf_families[PF_N_FAMILIES] = {
 #include "perfile/format/features.def"
 
 const pf_row_shape pf_struct_shapes[PF_N_SHAPES] = {
-#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), PERFILE_LIST_##id},
+#define STRUCT(id, doc) {#id, sizeof(perfile_##id), shape_##id, PERFILE_LIST_##id},
 #include "perfile/format/structs.def"
 #define STRUCT(id, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/sample.def"
-#define STRUCT(id, doc) {#id, shape_##id, sizeof(perfile_##id), PERFILE_LIST_##id},
+#define STRUCT(id, doc) {#id, sizeof(perfile_##id), shape_##id, PERFILE_LIST_##id},
 #include "perfile/format/features.def"
 #define RECORD(id, number, name, source, fixed, contract, role, since, marks, doc) PF_ROW_SHAPE(id)
 #include "perfile/format/records.def"

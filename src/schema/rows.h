@@ -402,11 +402,12 @@ typedef struct pf_member {
     uint64_t bit;  /* of a SAMPLE */
 } pf_member;
 
+/* Begins with perfile_struct, which programs see of it. */
 struct pf_row_shape {
     const char *name;
+    size_t size;
     const pf_member *members; /* up to PF_MEMBER_END */
-    uint32_t size;
-    uint32_t list; /* PERFILE_LIST_…; 0: never in a list */
+    uint32_t list;            /* PERFILE_LIST_…; 0: never in a list */
 };
 
 enum {

@@ -100,8 +100,3 @@ perfile_status perfile_tracepoint_value(const perfile_tracepoint *t, perfile_byt
     }
     return PERFILE_OK;
 }
-
-int perfile_tracepoint_field_find(const perfile_tracepoint *t, const char *name)
-{
-    return pf_trace_field_find(format_of(t), name, strlen(name));
-}

@@ -55,7 +55,7 @@ static const pf_member guest_members[] = {
      .at = offsetof(guest, guest.vcpu)},
     {.what = PF_MEMBER_END_WHEN},
     {.what = PF_MEMBER_END}};
-static const pf_row_shape guest_shape = {"guest", guest_members, sizeof(guest), 0};
+static const pf_row_shape guest_shape = {"guest", sizeof(guest), guest_members, 0};
 
 /* cpu_topology shows CPUs and their dies as one list. */
 typedef struct die {
@@ -70,7 +70,7 @@ static const pf_member die_members[] = {{.what = PF_MEMBER_WHEN, .at = offsetof(
                                          .at = offsetof(die, die_id)},
                                         {.what = PF_MEMBER_END_WHEN},
                                         {.what = PF_MEMBER_END}};
-static const pf_row_shape die_shape = {"die", die_members, sizeof(die), 0};
+static const pf_row_shape die_shape = {"die", sizeof(die), die_members, 0};
 
 enum { GUEST_AT = sizeof(perfile_id_index_entry), DIE_AT = sizeof(perfile_topology_cpu) };
 

@@ -167,7 +167,7 @@ pf_undump_keys *pf_undump_keys_new(const pf_row_shape *shape, const pf_row_shape
     reading r = {.k = pf_alloc(1, sizeof *r.k)};
     if (!r.k)
         return NULL;
-    r.k->size = also ? also_at + also->size : shape->size;
+    r.k->size = (uint32_t)(also ? also_at + also->size : shape->size);
     read_shape(&r, shape, 0);
     if (also)
         read_shape(&r, also, also_at);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/out.h"
 #include "io/source_kind.h"
 #include "undump/undump.h"
 #include "perfile/sink.h"
@@ -297,7 +298,7 @@ static perfile_status next_item(pf_undump_state *u, perfile_error *err)
 static perfile_status check_size(const pf_undump_state *u, perfile_error *err)
 {
     const uint64_t limit = u->from->limits.spool_bytes;
-    if (perfile_sink_count(u->sink) <= limit)
+    if (pf_sink_count(u->sink) <= limit)
         return PERFILE_OK;
     return pf_fail(err, PERFILE_E_LIMIT, "spool_bytes",
                    "the capture of '%s' is longer than the limit for temporary files, %" PRIu64
@@ -440,7 +441,7 @@ perfile_status pf_undump(perfile_source *from, pf_undump_note_fn *note, void *us
     if (st == PERFILE_OK)
         st = pf_undump_to(from, note, user, sink, err);
     if (st == PERFILE_OK)
-        size = perfile_sink_count(sink);
+        size = pf_sink_count(sink);
     perfile_sink_close(sink);
     if (st == PERFILE_OK)
         st = open_result(from, fd, size, capture, err);

@@ -275,7 +275,7 @@ static void end_part(void *user, const perfile_split_part *part, perfile_sink *s
     node *x = user;
     void *bytes;
     size_t len;
-    assert_int_equal(perfile_sink_take(sink, &bytes, &len, NULL), PERFILE_OK);
+    assert_int_equal(sink_copy(sink, &bytes, &len), PERFILE_OK);
     perfile_sink_close(sink);
     if (part->number < x->n)
         x->parts[part->number] = (perfile_bytes){bytes, len};

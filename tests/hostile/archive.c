@@ -116,7 +116,7 @@ static void pack(whole *w, bool directory, perfile_source *source, perfile_bytes
     }
     if (st != PERFILE_OK)
         fail_msg("%s: not packed: %s", w->name, err.message);
-    assert_int_equal(perfile_sink_take(below, &taken, &w->len, NULL), PERFILE_OK);
+    assert_int_equal(sink_copy(below, &taken, &w->len), PERFILE_OK);
     perfile_sink_close(sink);
     w->bytes = exact(taken, w->len);
     w->directory = directory;

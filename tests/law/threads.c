@@ -76,7 +76,7 @@ static void emit(perfile_stream *s, const way *w, unsigned threads, size_t job, 
     out->errors = pf_emitter_errors(e);
     perfile_emitter_close(e);
     assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_sink_take(sink, &out->bytes, &out->len, NULL), PERFILE_OK);
+    assert_int_equal(sink_copy(sink, &out->bytes, &out->len), PERFILE_OK);
     perfile_sink_close(sink);
 }
 

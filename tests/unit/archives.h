@@ -36,7 +36,7 @@ static inline perfile_bytes taken(perfile_sink *sink)
 {
     void *block;
     size_t len;
-    assert_int_equal(perfile_sink_take(sink, &block, &len, NULL), PERFILE_OK);
+    assert_int_equal(sink_copy(sink, &block, &len), PERFILE_OK);
     perfile_sink_close(sink);
     return (perfile_bytes){block, len};
 }

@@ -18,10 +18,9 @@ static void release(perfile_bytes bytes)
 
 static perfile_bytes taken(perfile_sink *memory)
 {
-    perfile_error err = {0};
     void *bytes;
     size_t len;
-    assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
+    assert_int_equal(sink_copy(memory, &bytes, &len), PERFILE_OK);
     return (perfile_bytes){bytes, len};
 }
 

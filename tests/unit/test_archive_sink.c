@@ -36,7 +36,7 @@ static perfile_bytes packed_source(perfile_source *source, const perfile_archive
     assert_int_equal(perfile_archive_sink(memory, options, &sink, &err), PERFILE_OK);
     if (perfile_convert_capture(source, sink, &how, NULL, 0, &err) != PERFILE_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
+    assert_int_equal(sink_copy(memory, &bytes, &len), PERFILE_OK);
     perfile_sink_close(sink);
     return (perfile_bytes){bytes, len};
 }
@@ -63,7 +63,7 @@ static perfile_bytes unpacked(perfile_bytes archive, perfile_status want)
     assert_int_equal(perfile_convert_capture(source, memory, &how, NULL, 0, &err), want);
     if (want != PERFILE_OK)
         pf_sink_abort(memory);
-    if (want != PERFILE_OK || perfile_sink_take(memory, &bytes, &len, &err) != PERFILE_OK)
+    if (want != PERFILE_OK || sink_copy(memory, &bytes, &len) != PERFILE_OK)
         bytes = NULL, len = 0;
     perfile_sink_close(memory);
     return (perfile_bytes){bytes, len};
@@ -251,7 +251,7 @@ static void a_directory_comes_out_as_one(void **state)
     assert_int_equal(perfile_sink_write(sink, (perfile_bytes){(const uint8_t *)names[0], 4}, &err),
                      PERFILE_OK);
     assert_int_equal(perfile_sink_finish(sink, &err), PERFILE_OK);
-    assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
+    assert_int_equal(sink_copy(memory, &bytes, &len), PERFILE_OK);
     perfile_sink_close(sink);
     assert_int_equal(perfile_source_memory((perfile_bytes){bytes, len}, "archive", &source, &err),
                      PERFILE_OK);

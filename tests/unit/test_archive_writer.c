@@ -120,7 +120,7 @@ static void has_captures(const char *path, const unsigned *of, unsigned n)
         assert_int_equal(perfile_source_path(path, &from, &source, &err), PERFILE_OK);
         assert_int_equal(perfile_sink_memory("capture", &memory, &err), PERFILE_OK);
         assert_int_equal(perfile_convert_capture(source, memory, NULL, NULL, 0, &err), PERFILE_OK);
-        assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
+        assert_int_equal(sink_copy(memory, &bytes, &len), PERFILE_OK);
         perfile_sink_close(memory);
         const perfile_bytes original = file_bytes(capture_path(of[i]));
         assert_int_equal(len, original.len);

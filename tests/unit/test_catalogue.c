@@ -48,9 +48,9 @@ static unsigned check_struct(const perfile_struct *of)
         assert_non_null(perfile_kind_name(m.kind));
         bool nested = m.type == PERFILE_STORED_STRUCT || m.type == PERFILE_STORED_LIST;
         assert_int_equal(m.of != NULL, nested);
-        size_t width = m.type == PERFILE_STORED_STRUCT ? perfile_struct_size(m.of) : widths[m.type];
-        assert_true(m.offset + width <= perfile_struct_size(of));
-        assert_true(m.has == PERFILE_NO_MEMBER || m.has < perfile_struct_size(of));
+        size_t width = m.type == PERFILE_STORED_STRUCT ? m.of->bytes : widths[m.type];
+        assert_true(m.offset + width <= of->bytes);
+        assert_true(m.has == PERFILE_NO_MEMBER || m.has < of->bytes);
         n++;
     }
     return n;
@@ -66,7 +66,7 @@ static void types_and_features(void **state)
     for (n = 0; perfile_record_type_at(PERFILE_FAMILY_PERF, n, &t, sizeof t); n++) {
         assert_string_equal(perfile_record_type_name(t.number), t.name);
         assert_non_null(t.decoded);
-        assert_ptr_equal(perfile_struct_find(perfile_struct_name(t.decoded)) != NULL, true);
+        assert_ptr_equal(perfile_struct_find(t.decoded->name) != NULL, true);
         members += check_struct(t.decoded);
     }
     (void)pf_record_rows(&n_rows);
@@ -89,7 +89,7 @@ static perfile_member member_of(const perfile_struct *of, const char *name)
     for (size_t i = 0; perfile_struct_member(of, i, &m, sizeof m); i++)
         if (strcmp(m.name, name) == 0)
             return m;
-    fail_msg("%s has no member %s", perfile_struct_name(of), name);
+    fail_msg("%s has no member %s", of->name, name);
     return m;
 }
 
@@ -131,7 +131,7 @@ static void decoding(void **state)
     assert_int_equal(perfile_open(in, NULL, &s, NULL), PERFILE_OK);
     const perfile_struct *of_sample = perfile_struct_find("sample");
     const perfile_struct *of_mmap2 = perfile_struct_find("mmap2");
-    assert_int_equal(perfile_struct_size(of_sample), sizeof sample);
+    assert_int_equal(of_sample->bytes, sizeof sample);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
         perfile_status st = perfile_decode(r, r->type, &room, sizeof room, NULL);
         assert_int_equal(st, PERFILE_OK);
@@ -199,8 +199,9 @@ static void what_has_no_row(void **state)
         PERFILE_E_USAGE);
     assert_int_equal(perfile_encode(60, room, sizeof room, NULL, NULL, 0, &len, NULL),
                      PERFILE_E_USAGE);
-    assert_int_equal(perfile_encode_feature(250, room, sizeof room, NULL, NULL, 0, &len, NULL),
-                     PERFILE_E_USAGE);
+    assert_int_equal(
+        perfile_encode(PERFILE_TYPE_FEATURE + 250, room, sizeof room, NULL, NULL, 0, &len, NULL),
+        PERFILE_E_USAGE);
 }
 
 int main(void)

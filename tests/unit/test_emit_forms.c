@@ -203,7 +203,7 @@ static char *emitted(const char *form, uint32_t flags, size_t *len)
     assert_int_equal(outcome, PF_EMIT_DAMAGED);
     assert_int_equal(errors, 2);
     assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_sink_take(sink, &bytes, len, NULL), PERFILE_OK);
+    assert_int_equal(sink_copy(sink, &bytes, len), PERFILE_OK);
     perfile_sink_close(sink);
     build_clear(&b);
     char *text = malloc(*len + 1);

@@ -29,7 +29,7 @@ static perfile_session *session_made(bool swapped)
                           .sample_type = CAPTURE_SAMPLE_TYPE,
                           .read_format = PERFILE_FORMAT_ID,
                           .flags = capture_plan(0).flags};
-    char name[] = "first";
+    char name[] = "first", second[] = "second";
     perfile_new_event e = {.size = sizeof e,
                            .attr = &first,
                            .ids = ids,
@@ -44,13 +44,13 @@ static perfile_session *session_made(bool swapped)
     uint8_t *attr = exact(b.b.ptr, b.b.len);
     perfile_words words = perfile_words_u64(ids + 1, 1);
     assert_int_equal(
-        perfile_session_add_attr(s, (perfile_bytes){attr, b.b.len}, &words, &index, &err),
+        perfile_session_add_attr(s, (perfile_bytes){attr, b.b.len}, &words, second, &index, &err),
         PERFILE_OK);
     assert_int_equal(index, 1);
-    assert_int_equal(perfile_session_name_event(s, 1, "second", &err), PERFILE_OK);
     /* All of it is copied. */
     memset(attr, 0xff, b.b.len);
     memset(name, 'x', 5);
+    memset(second, 'x', 6);
     memset(ids, 0xff, sizeof ids);
     free(attr);
     build_clear(&b);
@@ -115,12 +115,11 @@ static void mistakes_of_programs_are_told(void **state)
     const perfile_session_options unset = {0};
     assert_int_equal(perfile_session_new(&unset, &none, &err), PERFILE_E_USAGE);
     assert_null(none);
-    assert_int_equal(perfile_session_add_attr(s, (perfile_bytes){attr, 63}, NULL, NULL, &err),
+    assert_int_equal(perfile_session_add_attr(s, (perfile_bytes){attr, 63}, NULL, NULL, NULL, &err),
                      PERFILE_E_USAGE);
-    assert_int_equal(perfile_session_add_attr(s, (perfile_bytes){attr, 64}, &ids, NULL, &err),
+    assert_int_equal(perfile_session_add_attr(s, (perfile_bytes){attr, 64}, &ids, NULL, NULL, &err),
                      PERFILE_E_USAGE);
     assert_string_equal(err.message, "id 71 is that of event 1");
-    assert_int_equal(perfile_session_name_event(s, 2, "x", &err), PERFILE_E_USAGE);
     const perfile_new_event e = {.size = sizeof e};
     assert_int_equal(perfile_session_add_event(s, &e, NULL, &err), PERFILE_E_USAGE);
     perfile_bytes payload = {attr, 8};

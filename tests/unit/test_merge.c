@@ -172,7 +172,7 @@ static perfile_stream *stored(const recording *c)
     put_samples(w, c);
     ok(perfile_writer_finish(w, &err), &err);
     perfile_writer_close(w);
-    ok(perfile_sink_take(sink, &bytes, &len, &err), &err);
+    ok(sink_copy(sink, &bytes, &len), &err);
     perfile_sink_close(sink);
     assert_true(n_kept < sizeof kept / sizeof kept[0]);
     kept[n_kept++] = bytes;

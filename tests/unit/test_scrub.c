@@ -369,7 +369,7 @@ static perfile_bytes converted(perfile_bytes in, uint32_t flags, bool archive,
     if (perfile_convert_capture(source, sink, &how, sum ? sum : &mine, sizeof mine, &err) !=
         PERFILE_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(perfile_sink_take(memory, &bytes, &len, &err), PERFILE_OK);
+    assert_int_equal(sink_copy(memory, &bytes, &len), PERFILE_OK);
     perfile_sink_close(sink);
     return (perfile_bytes){bytes, len};
 }
@@ -499,7 +499,7 @@ static void flags_are_words(void **state)
     assert_int_equal(perfile_sink_memory("archive", &memory, NULL), PERFILE_OK);
     assert_int_equal(perfile_archive_sink(memory, &how, &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_finish(sink, NULL), PERFILE_OK);
-    assert_int_equal(perfile_sink_take(memory, &bytes, &len, NULL), PERFILE_OK);
+    assert_int_equal(sink_copy(memory, &bytes, &len), PERFILE_OK);
     perfile_sink_close(sink);
     expect_lossy((perfile_bytes){bytes, len}, "expanded", "scrubbed");
     free(bytes);

@@ -1,4 +1,4 @@
-/* Sinks for files in a folder (perfile_sink_folder()): all appear together, or none. */
+/* Sinks for files in a folder (PERFILE_SINK_FOLDER): all appear together, or none. */
 #include "base/error.h"
 #include "io/out.h"
 #include "perfile/emit.h"
@@ -41,11 +41,13 @@ static bool is_there(const char *name)
     return access(in_place(name), F_OK) == 0;
 }
 
+static const perfile_sink_options folder = {.size = sizeof folder, .flags = PERFILE_SINK_FOLDER};
+
 static perfile_sink *open_folder(const char *name)
 {
     perfile_sink *sink;
     perfile_error err;
-    assert_int_equal(perfile_sink_folder(in_place(name), NULL, &sink, &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_directory(in_place(name), &folder, &sink, &err), PERFILE_OK);
     assert_true(pf_sink_is_folder(sink));
     return sink;
 }
@@ -158,9 +160,10 @@ static void refused(void **state)
     perfile_error err;
     perfile_sink *sink = NULL;
     (void)state;
-    assert_int_equal(perfile_sink_folder("-", NULL, &sink, &err), PERFILE_E_USAGE);
-    assert_int_equal(perfile_sink_folder("", NULL, &sink, &err), PERFILE_E_USAGE);
-    assert_int_equal(perfile_sink_folder(in_place("out/a/two"), NULL, &sink, &err), PERFILE_E_IO);
+    assert_int_equal(perfile_sink_directory("-", &folder, &sink, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_sink_directory("", &folder, &sink, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_sink_directory(in_place("out/a/two"), &folder, &sink, &err),
+                     PERFILE_E_IO);
     assert_int_equal(err.sys, ENOTDIR);
     assert_null(sink);
 }

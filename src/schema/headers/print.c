@@ -427,9 +427,8 @@ static void encoder(const char *id, const char *name, bool is_feature)
              "    const perfile_encode_options *how, void *out, size_t room, size_t *len,\n"
              "    perfile_error *err)",
              id, id);
-    snprintf(call, sizeof call,
-             "perfile_encode%s(PERFILE_%s_%s, in, size, how, out, room, len, err)",
-             is_feature ? "_feature" : "", is_feature ? "FEATURE" : "RECORD", name);
+    snprintf(call, sizeof call, "perfile_encode(%s_%s, in, size, how, out, room, len, err)",
+             is_feature ? "PERFILE_TYPE_FEATURE + PERFILE_FEATURE" : "PERFILE_RECORD", name);
     function(head, call);
 }
 
