@@ -17,8 +17,8 @@
  * - One object is used by one thread at a time; different objects need no locks.  The library
  *   prints nothing and never calls exit(); it starts threads only where a program asks for them
  *   (members called `threads`), and waits for them before it returns.  It keeps no state outside of
- *   objects.  A perfile_symbols that demangles names or reads debug information has a child
- *   process, which ends with it.
+ *   objects but perfile_set_allocator().  A perfile_symbols that demangles names or reads debug
+ * information has a child process, which ends with it.
  * - Callbacks are called by the thread that called the library, unless their comment says something
  *   else.  They return normally (no longjmp(), no C++ exception), and call no function on the
  *   object that calls them.
@@ -206,6 +206,23 @@ typedef struct perfile_limits {
     uint64_t symbol_bytes;  /* what a perfile_symbols keeps of files with symbols: 1 GiB */
     uint64_t reserved[2];
 } perfile_limits;
+
+/* How the library allocates memory.  Set `size` and all three functions.  They may be called from
+ * several threads at once where objects are used by several, or have threads of their own. */
+typedef struct perfile_allocator {
+    size_t size;
+    void *user;
+    void *(*allocate)(void *user, size_t bytes); /* at least 1 byte, aligned as by malloc();
+                                                  * NULL: out of memory */
+    void *(*resize)(void *user, void *old, size_t bytes); /* as realloc(), with `old` not NULL */
+    void (*release)(void *user, void *old);               /* as free(), with `old` not NULL */
+} perfile_allocator;
+
+/* Replaces malloc(), realloc() and free() for all objects of the library in this process; with NULL
+ * they are used again.  Call it while there are no objects.  Libraries that this one uses (zstd,
+ * libdw …) keep their own.  PERFILE_E_USAGE: a function is missing. */
+PERFILE_API perfile_status perfile_set_allocator(const perfile_allocator *allocator,
+                                                 perfile_error *err);
 
 #ifndef PERFILE_DECLARATIONS
 /* Returns the version of the library that runs, "0.1.0". */

@@ -50,7 +50,9 @@ typedef struct perfile_sink_options {
 
 /* A sink made of callbacks.  `write` takes up to `len` bytes and returns how many it took (at least
  * 1), or a negative errno.  `flush` (may be NULL) returns 0 or a negative errno.  `close` may be
- * NULL.  Every error is final, even -EINTR: a callback that is interrupted by a signal must retry
+ * NULL.  `patch` overwrites up to `len` bytes at `offset`, all of which `write` took before, and
+ * returns like `write`; with NULL the output cannot go back, as a pipe, and a writer needs the form
+ * PIPE.  Every error is final, even -EINTR: a callback that is interrupted by a signal must retry
  * by itself. */
 typedef struct perfile_sink_callbacks {
     size_t size;
@@ -58,6 +60,7 @@ typedef struct perfile_sink_callbacks {
     int64_t (*write)(void *user, const void *bytes, size_t len); /* see above */
     int (*flush)(void *user);                                    /* see above */
     void (*close)(void *user);                                   /* called once, at the end */
+    int64_t (*patch)(void *user, uint64_t offset, const void *bytes, size_t len); /* see above */
 } perfile_sink_callbacks;
 
 /* Writes a file that appears under `path` when perfile_sink_finish() succeeds, complete or not at

@@ -1,5 +1,5 @@
-/* Memory: the C library's allocator with a counter for tests of failing allocations, arenas, and
- * the defaults of perfile_limits. */
+/* Memory: the C library's allocator or that of the program, with a counter for tests of failing
+ * allocations, arenas, and the defaults of perfile_limits. */
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/checked.h"
@@ -22,10 +22,38 @@ static int fails_by_test(void)
     return n == pf_alloc_fail_at;
 }
 
+/* The functions of the program; all NULL: those of the C library. */
+static perfile_allocator given;
+
+perfile_status perfile_set_allocator(const perfile_allocator *allocator, perfile_error *err)
+{
+    perfile_allocator a;
+    perfile_status st = pf_options_copy(&a, allocator, "allocator", err);
+    if (st != PERFILE_OK)
+        return st;
+    if (allocator && !(a.allocate && a.resize && a.release))
+        return pf_fail(err, PERFILE_E_USAGE, "allocator", "one of the three functions is missing");
+    given = a;
+    return PERFILE_OK;
+}
+
+static void *allocate_zeroed(size_t n, size_t width)
+{
+    size_t bytes;
+    if (pf_mul_size(n, width, &bytes))
+        return NULL;
+    void *p = given.allocate(given.user, bytes ? bytes : 1);
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
 void *pf_alloc(size_t n, size_t width)
 {
+    if (fails_by_test())
+        return NULL;
+    if (given.allocate)
+        return allocate_zeroed(n, width);
     /* calloc() checks the product.  With 0 items it might return NULL, which means failure here. */
-    return fails_by_test() ? NULL : calloc(n ? n : 1, width);
+    return calloc(n ? n : 1, width);
 }
 
 void *pf_realloc(void *old, size_t n, size_t width)
@@ -33,12 +61,18 @@ void *pf_realloc(void *old, size_t n, size_t width)
     size_t bytes;
     if (pf_mul_size(n, width, &bytes) || fails_by_test())
         return NULL;
+    if (given.allocate)
+        return old ? given.resize(given.user, old, bytes ? bytes : 1)
+                   : given.allocate(given.user, bytes ? bytes : 1);
     return realloc(old, bytes ? bytes : 1);
 }
 
 void pf_free(void *p)
 {
-    free(p);
+    if (!given.allocate)
+        free(p);
+    else if (p)
+        given.release(given.user, p);
 }
 
 void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
@@ -62,6 +96,8 @@ void *pf_alloc_large(size_t bytes)
     const size_t page = 2 << 20;
     if (bytes > PTRDIFF_MAX - page || fails_by_test())
         return NULL;
+    if (given.allocate)
+        return given.allocate(given.user, bytes ? bytes : 1);
     const size_t rounded = (bytes + page - 1) / page * page;
     void *p = aligned_alloc(page, rounded ? rounded : page);
     if (!p)

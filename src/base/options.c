@@ -91,6 +91,7 @@ static const struct {
     OPTIONS(sink_options, FLAGS(sink_options, flags, PERFILE_SINK_FOLDER),
             RESERVED(sink_options, reserved0), RESERVED(sink_options, reserved)),
     OPTIONS(sink_callbacks, {0}),
+    OPTIONS(allocator, {0}),
     OPTIONS(sort_options, FLAGS(sort_options, flags, PERFILE_SORT_ONE_ROUND),
             RESERVED(sort_options, reserved)),
     OPTIONS(source_options, FLAGS(source_options, flags, PERFILE_SOURCE_NO_INDEX),

@@ -51,7 +51,8 @@
     X(target_options)                                                                              \
     X(writer_options)                                                                              \
     X(new_event)                                                                                   \
-    X(put_options)
+    X(put_options)                                                                                 \
+    X(allocator)
 
 #define PF_OPTIONS_ENUM(name) PF_OPTIONS_##name,
 typedef enum pf_options_type { PF_OPTIONS_EACH(PF_OPTIONS_ENUM) PF_OPTIONS_TYPES } pf_options_type;

@@ -382,13 +382,23 @@ typedef struct pf_out_callback {
     perfile_sink_callbacks callbacks;
 } pf_out_callback;
 
-/* No error is retried, not even -EINTR.  A result that breaks the contract (0, more than `b.len`,
- * not an errno) is reported as EIO. */
+/* No error is retried, not even -EINTR.  A result that breaks the contract (0, more than `len`, not
+ * an errno) is reported as EIO. */
+static int64_t callback_result(int64_t n, size_t len)
+{
+    return n == 0 || n > (int64_t)len || n < -INT32_MAX ? -EIO : n;
+}
+
 static int64_t callback_write(perfile_sink *s, perfile_bytes b)
 {
     const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
-    int64_t n = c->write(c->user, b.ptr, b.len);
-    return n == 0 || n > (int64_t)b.len || n < -INT32_MAX ? -EIO : n;
+    return callback_result(c->write(c->user, b.ptr, b.len), b.len);
+}
+
+static int64_t callback_patch(perfile_sink *s, uint64_t offset, perfile_bytes b)
+{
+    const perfile_sink_callbacks *c = &((const pf_out_callback *)s)->callbacks;
+    return callback_result(c->patch(c->user, offset, b.ptr, b.len), b.len);
 }
 
 static perfile_status callback_finish(perfile_sink *s, pf_sink_end how, perfile_error *err)
@@ -405,8 +415,10 @@ static void callback_close(perfile_sink *s)
         c->close(c->user);
 }
 
-static const pf_sink_ops callback_ops = {
-    .write = callback_write, .finish = callback_finish, .close = callback_close};
+static const pf_sink_ops callback_ops = {.write = callback_write,
+                                         .patch = callback_patch,
+                                         .finish = callback_finish,
+                                         .close = callback_close};
 
 perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, const char *name,
                                      perfile_sink **sink, perfile_error *err)
@@ -422,6 +434,7 @@ perfile_status perfile_sink_callback(const perfile_sink_callbacks *callbacks, co
     if (st != PERFILE_OK)
         return st;
     s->callbacks = c;
+    s->base.patchable = c.patch != NULL;
     *sink = &s->base;
     return PERFILE_OK;
 }

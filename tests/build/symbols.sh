@@ -52,6 +52,10 @@ diff -u declared exported || {
     exit 1
 }
 
+# Each is a promise: what a type number, a name, a row or a summary can answer needs no function of its own.
+n=$(wc -l <exported)
+[ "$n" -le 150 ] || { echo "$n exported functions; the interface has 150 at most"; exit 1; }
+
 nm -g --defined-only "$PERFILE_BUILD/libperfile.a" |
     awk 'NF == 3 && $3 !~ /^(perfile_|pf_|__)/ { print "without prefix: " $3; bad = 1 } END { exit bad }'
 

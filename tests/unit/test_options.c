@@ -360,6 +360,11 @@ static perfile_status give_sink_callbacks(const void *o, perfile_error *err)
     return perfile_sink_callback(o, "out", &s, err);
 }
 
+static perfile_status give_allocator(const void *o, perfile_error *err)
+{
+    return perfile_set_allocator(o, err);
+}
+
 static perfile_status give_check_options(const void *o, perfile_error *err)
 {
     perfile_stream *s = opened(), *stage;
@@ -605,6 +610,7 @@ static const struct {
     GIVEN(source_callbacks),
     GIVEN(sink_options),
     GIVEN(sink_callbacks),
+    GIVEN(allocator),
     GIVEN(check_options),
     GIVEN(sort_options),
     GIVEN(byteswap_options),

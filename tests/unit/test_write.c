@@ -572,6 +572,83 @@ static void targets(void **state)
     }
 }
 
+/* The output of callbacks that can go back. */
+typedef struct kept {
+    uint8_t *bytes;
+    size_t n;
+    unsigned patches;
+    bool fails;
+} kept;
+
+static int64_t keep(void *user, const void *bytes, size_t len)
+{
+    kept *k = user;
+    k->bytes = realloc(k->bytes, k->n + len);
+    assert_non_null(k->bytes);
+    memcpy(k->bytes + k->n, bytes, len);
+    k->n += len;
+    return (int64_t)len;
+}
+
+static int64_t go_back(void *user, uint64_t offset, const void *bytes, size_t len)
+{
+    kept *k = user;
+    k->patches++;
+    if (k->fails)
+        return -EIO;
+    len = len > 3 ? 3 : len; /* a part of them, as write() may */
+    assert_true(len > 0 && offset <= k->n && len <= k->n - offset);
+    memcpy(k->bytes + offset, bytes, len);
+    return (int64_t)len;
+}
+
+static perfile_status write_one(perfile_sink *sink, perfile_error *err)
+{
+    perfile_writer *w;
+    perfile_status st = perfile_writer_open(sink, NULL, &w, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = written_events(w, err);
+    for (unsigned i = 0; i < 10 && st == PERFILE_OK; i++)
+        st = written_sample(w, i, 0, err);
+    if (st == PERFILE_OK)
+        st = perfile_writer_finish(w, err);
+    perfile_writer_close(w);
+    return st;
+}
+
+static void callbacks_may_go_back(void **state)
+{
+    (void)state;
+    perfile_sink *sink;
+    perfile_error err;
+    kept k = {0};
+    perfile_sink_callbacks c = {.size = sizeof c, .user = &k, .write = keep, .patch = go_back};
+    assert_int_equal(perfile_sink_callback(&c, "kept", &sink, &err), PERFILE_OK);
+    assert_int_equal(write_one(sink, &err), PERFILE_OK);
+    perfile_sink_close(sink);
+    assert_true(k.patches > 0);
+
+    assert_int_equal(perfile_sink_memory("memory", &sink, &err), PERFILE_OK);
+    assert_int_equal(write_one(sink, &err), PERFILE_OK);
+    const perfile_bytes all = perfile_sink_bytes(sink);
+    assert_int_equal(k.n, all.len);
+    assert_memory_equal(k.bytes, all.ptr, k.n);
+    perfile_sink_close(sink);
+
+    k.fails = true;
+    assert_int_equal(perfile_sink_callback(&c, "kept", &sink, &err), PERFILE_OK);
+    assert_int_equal(write_one(sink, &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, EIO);
+    perfile_sink_close(sink);
+
+    c.patch = NULL;
+    assert_int_equal(perfile_sink_callback(&c, "kept", &sink, &err), PERFILE_OK);
+    says(write_one(sink, &err), PERFILE_E_USAGE, "whose header is written last");
+    perfile_sink_close(sink);
+    free(k.bytes);
+}
+
 /* Without a target the list of features ends as the perf that recorded the capture ends it. */
 static void the_list_of_features_ends(void **state)
 {
@@ -731,6 +808,7 @@ int main(void)
         cmocka_unit_test(progressive_files_appear_early),
         cmocka_unit_test(targets),
         cmocka_unit_test(the_list_of_features_ends),
+        cmocka_unit_test(callbacks_may_go_back),
         cmocka_unit_test(abort_leaves_nothing),
         cmocka_unit_test(directories_replace_captures),
         cmocka_unit_test(directories_have_no_holes),
