@@ -25,7 +25,8 @@ for command in $commands; do
         # What stands in front of `head` may be ended by it.
         bash -c "PATH=\$PATH:$(dirname "$PERFILE"); set -o pipefail; ${example% | head}" >/dev/null </dev/null ||
             { echo "the example fails: $example"; exit 1; }
-    done < <(sed -n -e '/^Examples:/,$s/^  \(perfile .*samples\/.*\)/\1/p' -e t \
-        -e '/^Examples:/,$s/^  \(perfile .*perf\.data\)\( .*\)\?$/\1/p' text)
+    done < <(sed -e ':again' -e '/ \\$/{N;s/ \\\n */ /;bagain' -e '}' text |
+        sed -n -e '/^Examples:/,$s/^  \(perfile .*samples\/.*\)/\1/p' -e t \
+            -e '/^Examples:/,$s/^  \(perfile .*perf\.data\)\( .*\)\?$/\1/p')
     echo "$command: $n examples"
 done
