@@ -2,7 +2,8 @@
  *
  * All explanations of a command begin at the same column, and are wrapped at WIDTH columns.  Labels
  * longer than WIDEST_LABEL run into the second column, so that a single long option does not move
- * all explanations to the right. */
+ * all explanations to the right.  The texts before and after the table are printed as they are:
+ * their lines have to fit WIDTH, too (tests/cli/help.sh). */
 #include "cli/options.h"
 
 #include <ctype.h>
@@ -13,13 +14,13 @@
 #include "cli/print.h"
 
 enum {
-    WIDTH = 96,       /* columns of a line */
+    WIDTH = 80,       /* columns of a line */
     WIDEST_LABEL = 21 /* the longest label for which the first column makes room */
 };
 
 /* A line that is filled word by word.  `indent` is the indent of continuation lines. */
 typedef struct line {
-    char text[2 * WIDTH];
+    char text[4 * WIDTH];
     size_t used, indent;
 } line;
 
@@ -40,6 +41,10 @@ static void add_words(line *l, const char *text)
         if (!first && cli_columns(l->text, l->used) + 1 + cli_columns(text, n) > WIDTH) {
             print_line(l);
             first = true;
+            /* A word that is too wide for the column begins further left. */
+            const size_t columns = cli_columns(text, n);
+            if (l->used + columns > WIDTH)
+                l->used = columns < WIDTH ? WIDTH - columns : 0;
         }
         l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%.*s",
                                     first ? "" : " ", (int)n, text);
@@ -641,7 +646,8 @@ static void print_fish(void)
 int cli_completion(int argc, char **argv)
 {
     static const char help[] =
-        "perfile completion writes a script that completes command lines of perfile in a shell.\n"
+        "perfile completion writes a script that completes command lines of perfile in a\n"
+        "shell.\n"
         "\n"
         "Usage: perfile completion bash|zsh|fish\n"
         "\n"

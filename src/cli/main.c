@@ -25,22 +25,21 @@ static void help(bool error)
         cli_print_help(error, line);
     }
     cli_print_help(
-        error,
-        "\n"
-        "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
-        "`perf record --threads`; - is standard input.  -i FILE is the same as FILE.  Without a\n"
-        "FILE, perf.data is read if standard input is a terminal.\n"
-        "\n"
-        "Examples:\n"
-        "  perfile info perf.data                 what is this?\n"
-        "  perfile stats --by comm perf.data      who is in it?\n"
-        "  perfile dump perf.data | less          everything\n"
-        "  perf record -o - ls | perfile info -   while it is recorded\n"
-        "\n"
-        "`perfile COMMAND --help` explains a command; `perfile completion SHELL` writes the\n"
-        "completion of command lines for bash, zsh or fish.\n"
-        "Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but the input was damaged and\n"
-        "something may be missing.\n");
+        error, "\n"
+               "FILE is a perf.data file, a stream of `perf record -o -`, or a directory of\n"
+               "`perf record --threads`; - is standard input.  -i FILE is the same as FILE.\n"
+               "Without a FILE, perf.data is read if standard input is a terminal.\n"
+               "\n"
+               "Examples:\n"
+               "  perfile info perf.data                 what is this?\n"
+               "  perfile stats --by comm perf.data      who is in it?\n"
+               "  perfile dump perf.data | less          everything\n"
+               "  perf record -o - ls | perfile info -   while it is recorded\n"
+               "\n"
+               "`perfile COMMAND --help` explains a command; `perfile completion SHELL` writes\n"
+               "the completion of command lines for bash, zsh or fish.\n"
+               "Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but the input was damaged\n"
+               "and something may be missing.\n");
 }
 
 /* Runs the command of that name.  Its arguments begin at argv[1]. */

@@ -754,39 +754,35 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_convert_spec = {
-    .about =
-        "perfile convert writes a capture in another form.  What needs no change is copied "
-        "byte for "
-        "byte.\n"
-        "\n"
-        "Usage: perfile convert [OPTION ...] -o OUT IN\n"
-        "       perfile convert --to archive [OPTION ...] -o OUT IN ...\n"
-        "       perfile convert --to perf.data [OPTION ...] -o OUT BUFFER ...\n"
-        "\n"
-        "With --from cbor, IN is what `perfile dump --format cbor` writes, or another program in\n"
-        "that form (format/dump.cddl): OUT is the capture that has these events and records.  "
-        "What\n"
-        "a dump does not have is left out and told: AUX data, formats of tracepoints, damaged "
-        "bytes.\n"
-        "\n"
-        "An archive can have several captures: one of each IN.  An IN that is an archive "
-        "itself is\n"
-        "copied as it is, with all its captures; --level and --chunk-records pack it again.\n",
+    .about = "perfile convert writes a capture in another form.  What needs no change is\n"
+             "copied byte for byte.\n"
+             "\n"
+             "Usage: perfile convert [OPTION ...] -o OUT IN\n"
+             "       perfile convert --to archive [OPTION ...] -o OUT IN ...\n"
+             "       perfile convert --to perf.data [OPTION ...] -o OUT BUFFER ...\n"
+             "\n"
+             "With --from cbor, IN is what `perfile dump --format cbor` writes, or another\n"
+             "program in that form (format/dump.cddl): OUT is the capture that has these\n"
+             "events and records.  What a dump does not have is left out and told: AUX data,\n"
+             "formats of tracepoints, damaged bytes.\n"
+             "\n"
+             "An archive can have several captures: one of each IN.  An IN that is an archive\n"
+             "itself is copied as it is, with all its captures; --level and --chunk-records\n"
+             "pack it again.\n",
 
     .options = options,
-    .notes =
-        "Examples:\n"
-        "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
-        "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
-        "  perfile convert --byte-order little -o here.data s390.data\n"
-        "  perfile convert --compress=9 -o small.data perf.data\n"
-        "  perfile convert --to archive --append -o year.perfile today.data\n"
-        "  perfile dump --format cbor perf.data | perfile convert --from cbor -o same.data -\n"
-        "  perfile convert --to perf.data --rate 0x801=100 -o a "
-        "samples/captures/perfmon-sampling.cpuperf\n"
-        "\n"
-        "Exit status: 0 converted; 3 converted, but IN was damaged, or the perf of --target does\n"
-        "not read all of OUT; 1 not converted.\n",
+    .notes = "Examples:\n"
+             "  perf record -o - make | perfile convert --to perf.data -o perf.data -\n"
+             "  perfile convert --to pipe -o - perf.data | perf inject -b > with-ids\n"
+             "  perfile convert --byte-order little -o here.data s390.data\n"
+             "  perfile convert --compress=9 -o small.data perf.data\n"
+             "  perfile convert --to archive --append -o year.perfile today.data\n"
+             "  perfile dump --format cbor perf.data | perfile convert --from cbor -o same -\n"
+             "  perfile convert --to perf.data --rate 0x801=100 -o sampled.data \\\n"
+             "    samples/captures/perfmon-sampling.cpuperf\n"
+             "\n"
+             "Exit status: 0 converted; 3 converted, but IN was damaged, or the perf of\n"
+             "--target does not read all of OUT; 1 not converted.\n",
 };
 
 /* True if the options ask for a change of the bytes. */

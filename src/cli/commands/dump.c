@@ -534,20 +534,18 @@ const cli_spec cli_dump_spec = {
              "\n"
              "Usage: perfile dump [OPTION ...] FILE ...\n",
     .options = options,
-    .notes =
-        "If an option is given twice, either may match; different options must all match.\n"
-        "jsonl and cbor print what is stored, as it is stored; text and tsv correct known "
-        "oddities\n"
-        "of recorders.  With --skip, --at or an option that selects records, the header is not\n"
-        "shown.  tsv shows samples unless --type says otherwise.\n"
-        "\n"
-        "Examples:\n"
-        "  perfile dump perf.data | less\n"
-        "  perfile dump --hex --at 0x1a8 --limit 1 perf.data   what is this byte?\n"
-        "  perfile dump --type comm,fork,exit perf.data\n"
-        "  perfile dump --format tsv --fields time,comm,pid,cpu,event,period,ip,dso perf.data\n"
-        "  perfile dump --format jsonl --resolve --comm 'perf*' --time +0s..+1s perf.data\n"
-        "  perfile dump --format jsonl perf.data | jq -c 'select(.type == 9).body.ip'\n",
+    .notes = "If an option is given twice, either may match; different options must all match.\n"
+             "jsonl and cbor print what is stored, as it is stored; text and tsv correct known\n"
+             "oddities of recorders.  With --skip, --at or an option that selects records,\n"
+             "the header is not shown.  tsv shows samples unless --type says otherwise.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile dump perf.data | less\n"
+             "  perfile dump --hex --at 0x1a8 --limit 1 perf.data   what is this byte?\n"
+             "  perfile dump --type comm,fork,exit perf.data\n"
+             "  perfile dump --format tsv --fields time,comm,pid,cpu,event,ip,dso perf.data\n"
+             "  perfile dump --format jsonl --resolve --comm 'perf*' --time +0s..+1s perf.data\n"
+             "  perfile dump --format jsonl perf.data | jq -c 'select(.type == 9).body.ip'\n",
 };
 
 int cli_dump(int argc, char **argv)

@@ -576,33 +576,26 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_export_spec = {
-    .about =
-        "perfile export writes what samples add up to, in forms that viewers of profiles read.\n"
-        "\n"
-        "Usage: perfile export --to FORM [OPTION ...] [-o OUT] FILE ...\n",
+    .about = "perfile export writes what samples add up to, in forms for viewers of profiles.\n"
+             "\n"
+             "Usage: perfile export --to FORM [OPTION ...] [-o OUT] FILE ...\n",
     .options = options,
-    .notes =
-        "If an option is given twice, either may match; different options must all match.\n"
-        "Several FILEs are added up.  A frame is the function that is there: of an ELF file with "
-        "the\n"
-        "build id of what was mapped, of a debug file, of perf-PID.map, of the kernel's symbols.  "
-        "Where\n"
-        "none is known it is called by its file, see --unknown; [unknown] where nothing is known "
-        "to "
-        "be\n"
-        "mapped.\n"
-        "\n"
-        "Examples:\n"
-        "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"
-        "  perfile export --to folded samples/captures/callgraph.data | sort -k2 | head\n"
-        "  perfile export --to pprof -o work.pb.gz samples/captures/callgraph.data\n"
-        "  perfile export --to firefox -o work.json samples/captures/switch.data\n"
-        "  perfile export --to folded --per event,comm,tid --mark kernel "
-        "samples/captures/callgraph.data\n"
-        "  perfile export --to flamegraph --compare before.data -o changes.html after.data\n"
-        "  perfile export --to flamegraph --weight period --time 10%..20% -o part.html perf.data\n"
-        "\n"
-        "Exit status: 0 exported; 3 exported, but a FILE was damaged; 1 nothing was written.\n",
+    .notes = "If an option is given twice, either may match; different options must all match.\n"
+             "Several FILEs are added up.  A frame is the function that is there: of an ELF\n"
+             "file with the build id of what was mapped, of a debug file, of perf-PID.map, of\n"
+             "the kernel's symbols.  Where none is known it is called by its file, see\n"
+             "--unknown; [unknown] where nothing is known to be mapped.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile export --to flamegraph -o flame.html samples/captures/callgraph.data\n"
+             "  perfile export --to folded samples/captures/callgraph.data | sort -k2 | head\n"
+             "  perfile export --to pprof -o work.pb.gz samples/captures/callgraph.data\n"
+             "  perfile export --to firefox -o work.json samples/captures/switch.data\n"
+             "  perfile export --to folded --per tid --weight period --mark kernel perf.data\n"
+             "  perfile export --to flamegraph --compare before.data -o diff.html after.data\n"
+             "  perfile export --to flamegraph --time 10%..20% -o part.html perf.data\n"
+             "\n"
+             "Exit status: 0 exported; 3 exported, but a FILE was damaged; 1 not exported.\n",
 };
 
 /* The output.  The emitter exists after the first input was opened. */

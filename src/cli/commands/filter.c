@@ -239,25 +239,21 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_filter_spec = {
-    .about =
-        "perfile filter writes a new capture with the selected records, and with the side-band "
-        "that they\n"
-        "need: names, mappings and ancestors of their processes.\n"
-        "\n"
-        "Usage: perfile filter [OPTION ...] -o OUT IN\n",
+    .about = "perfile filter writes a new capture with the selected records, and with the\n"
+             "side-band that they need: names, mappings and ancestors of their processes.\n"
+             "\n"
+             "Usage: perfile filter [OPTION ...] -o OUT IN\n",
     .options = options,
-    .notes =
-        "If an option is given twice, either may match; different options must all match.\n"
-        "Both ends of a range belong to it, and either may be left out.\n"
-        "\n"
-        "Examples:\n"
-        "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
-        "  perfile filter --comm 'work*' --cpu 0-3 -o work.data samples/captures/fields.data\n"
-        "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big "
-        "samples/captures/cpu-clock.data\n"
-        "  perfile filter --every 100 --to pipe -o - samples/captures/pipe.data | perfile stats -\n"
-        "\n"
-        "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n",
+    .notes = "If an option is given twice, either may match; different options must all match.\n"
+             "Both ends of a range belong to it, and either may be left out.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile filter --time 10%..20% -o part.data samples/captures/callgraph.data\n"
+             "  perfile filter --comm 'work*' --cpu 0-3 -o work samples/captures/fields.data\n"
+             "  perfile filter --where 'period > 1e5 && cpumode == USER' -o big perf.data\n"
+             "  perfile filter --every 100 --to pipe -o - perf.data | perfile stats -\n"
+             "\n"
+             "Exit status: 0 filtered; 3 filtered, but IN was damaged; 1 nothing was written.\n",
 };
 
 int cli_filter(int argc, char **argv)

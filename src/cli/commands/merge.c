@@ -725,28 +725,23 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_merge_spec = {
-    .about = "perfile merge writes one capture with the records of several, in time order.  Each "
-             "input may be a\n"
-             "file, a stream, a directory, compressed, of any byte order, and of another machine.\n"
+    .about = "perfile merge writes one capture with the records of several, in time order.\n"
+             "Each input may be a file, a stream, a directory, compressed, of any byte order,\n"
+             "and of another machine.\n"
              "\n"
              "Usage: perfile merge [OPTION ...] -o OUT IN ...\n",
     .options = options,
-    .notes =
-        "Times of the same boot of a machine and the same clock stay as they are; others are "
-        "aligned "
-        "by\n"
-        "the wall clock, which `perf record -k CLOCK_MONOTONIC` records.  Where neither is known,\n"
-        "--offset or --align is needed.\n"
-        "\n"
-        "Examples:\n"
-        "  perfile merge --align start -o both.data samples/captures/group.data "
-        "samples/captures/clock.data\n"
-        "  perfile merge --offset 2=+1.5ms -o moved samples/captures/pipe.data "
-        "samples/captures/zstd.data\n"
-        "  perfile merge --join-events -o - perf.data perf.data | perfile stats -\n"
-        "\n"
-        "Exit status: 0 merged; 3 merged, but an input was damaged; 1 nothing was written;\n"
-        "2 wrong usage, or an option is needed for what the captures do not contain.\n",
+    .notes = "Times of the same boot of a machine and the same clock stay as they are; others\n"
+             "are aligned by the wall clock, which `perf record -k CLOCK_MONOTONIC` records.\n"
+             "Where neither is known, --offset or --align is needed.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile merge --align start -o both.data samples/captures/{group,clock}.data\n"
+             "  perfile merge --offset 2=+1.5ms -o moved samples/captures/{pipe,zstd}.data\n"
+             "  perfile merge --join-events -o - perf.data perf.data | perfile stats -\n"
+             "\n"
+             "Exit status: 0 merged; 3 merged, but an input was damaged; 1 not merged;\n"
+             "2 wrong usage, or an option is needed for what the captures do not contain.\n",
 };
 
 int cli_merge(int argc, char **argv)

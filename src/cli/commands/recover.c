@@ -778,19 +778,19 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_recover_spec = {
-    .about = "perfile recover writes a new capture with every record of a killed, cut or damaged "
-             "one that\n"
-             "can be trusted.  perf and other tools can read it.  FILE is never changed.\n"
+    .about = "perfile recover writes a new capture with every record of a killed, cut or\n"
+             "damaged one that can be trusted.  perf and other tools can read it.  FILE is\n"
+             "never changed.\n"
              "\n"
              "Usage: perfile recover [OPTION ...] -o OUT FILE\n",
     .options = options,
     .notes = "Examples:\n"
-             "  perfile recover -o saved.data perf.data            after `perf record` was killed\n"
+             "  perfile recover -o saved.data perf.data            after perf was killed\n"
              "  perfile recover --dry-run perf.data                what could be recovered?\n"
              "  perfile recover --attrs-from good.data -o saved.data broken.data\n"
              "  perfile recover -n --json perf.data | jq .gaps\n"
              "  perfile recover --to archive -o good.perfile damaged.perfile\n"
-             "  perfile recover -o 'good.0.%d.cpuperf' buffers/    each perfmon buffer by itself\n"
+             "  perfile recover -o 'good.0.%d.cpuperf' buffers/    each perfmon buffer alone\n"
              "\n"
              "Exit status: 0 nothing was lost; 3 something was; 1 nothing could be recovered.\n",
 };

@@ -244,25 +244,24 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_schema_spec = {
-    .about =
-        "perfile schema prints which tables `perfile export --to parquet` writes, and what each\n"
-        "column says: name, type, unit, meaning, and in brackets where its values come from.  No\n"
-        "capture is read.\n"
-        "\n"
-        "Usage: perfile schema [OPTION ...] [TABLE ...]\n",
+    .about = "perfile schema prints which tables `perfile export --to parquet` writes, and\n"
+             "what each column says: name, type, unit, meaning, and in brackets where its\n"
+             "values come from.  No capture is read.\n"
+             "\n"
+             "Usage: perfile schema [OPTION ...] [TABLE ...]\n",
     .options = options,
-    .notes =
-        "Types are bool, i32, i64, u64, f64, text (UTF-8), wall (µs since 1970, UTC), texts and\n"
-        "i64s (lists), group and list (a structure and a list of structures; members follow).\n"
-        "\n"
-        "Examples:\n"
-        "  perfile schema                                all tables\n"
-        "  perfile schema samples stacks frames          these\n"
-        "  perfile schema --format sql --dialect clickhouse samples\n"
-        "  perfile schema --format views >views.sql      for DuckDB\n"
-        "  perfile schema --json | jq '.tables[].name'\n"
-        "\n"
-        "Exit status: 0 printed; 2 wrong usage.\n",
+    .notes = "Types are bool, i32, i64, u64, f64, text (UTF-8), wall (µs since 1970, UTC),\n"
+             "texts and i64s (lists), group and list (a structure and a list of structures;\n"
+             "members follow).\n"
+             "\n"
+             "Examples:\n"
+             "  perfile schema                                all tables\n"
+             "  perfile schema samples stacks frames          these\n"
+             "  perfile schema --format sql --dialect clickhouse samples\n"
+             "  perfile schema --format views >views.sql      for DuckDB\n"
+             "  perfile schema --json | jq '.tables[].name'\n"
+             "\n"
+             "Exit status: 0 printed; 2 wrong usage.\n",
     .subject = table_word,
 };
 

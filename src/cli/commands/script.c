@@ -215,15 +215,13 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_script_spec = {
-    .about = "perfile script prints what `perf script` prints: a line for each sample, in order of "
-             "time, with\n"
-             "its call chain.  Scripts for that text work on this one.\n"
+    .about = "perfile script prints what `perf script` prints: a line for each sample, in\n"
+             "order of time, with its call chain.  Scripts for that text work on this one.\n"
              "\n"
              "Usage: perfile script [OPTION ...] FILE ...\n",
     .options = options,
-    .notes = "Samples come once the whole input was read, because they are sorted.  Where the text "
-             "differs\n"
-             "from that of perf 6.1 is listed in format/script.md.\n"
+    .notes = "Samples come once the whole input was read, because they are sorted.  Where the\n"
+             "text differs from that of perf 6.1 is listed in format/script.md.\n"
              "\n"
              "Examples:\n"
              "  perfile script samples/captures/callgraph.data | head\n"

@@ -185,20 +185,18 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_sort_spec = {
-    .about =
-        "perfile sort writes a new capture with the records in time order.  Records with equal "
-        "times keep\n"
-        "the order of the input.\n"
-        "\n"
-        "Usage: perfile sort [OPTION ...] -o OUT IN\n",
+    .about = "perfile sort writes a new capture with the records in time order.  Records with\n"
+             "equal times keep the order of the input.\n"
+             "\n"
+             "Usage: perfile sort [OPTION ...] -o OUT IN\n",
     .options = options,
     .notes = "Examples:\n"
              "  perfile sort -o sorted.data samples/captures/threads.data\n"
-             "  perfile sort --max-memory 64M -f -o sorted.data samples/captures/tracepoints.data\n"
+             "  perfile sort -m 64M -f -o sorted.data samples/captures/tracepoints.data\n"
              "  perfile sort --to pipe -o - samples/captures/zstd.data | perfile stats -\n"
              "  perf record -o - make | perfile sort --to perf.data -o sorted.data -\n"
-             "  perfile sort -o one.data perf.data.dir             one file from a directory\n"
-             "  perfile sort -o 'sorted.%d' buffers/              a perfmon buffer for each CPU\n"
+             "  perfile sort -o one.data perf.data.dir     one file from a directory\n"
+             "  perfile sort -o 'sorted.%d' buffers/       a perfmon buffer for each CPU\n"
              "\n"
              "Exit status: 0 sorted; 3 sorted, but IN was damaged; 1 nothing was written.\n",
 };

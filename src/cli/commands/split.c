@@ -382,22 +382,21 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_split_spec = {
-    .about = "perfile split writes several captures from one.  Each can be read alone: the "
-             "side-band that it\n"
-             "needs (names, mappings, ancestors of its processes) is in every part.\n"
+    .about = "perfile split writes several captures from one.  Each can be read alone: the\n"
+             "side-band that it needs (names, mappings, ancestors of its processes) is in\n"
+             "every part.\n"
              "\n"
              "Usage: perfile split [OPTION ...] METHOD -o PATTERN IN\n",
     .options = options,
-    .notes =
-        "The parts appear when all of them are complete, or not at all.\n"
-        "\n"
-        "Examples:\n"
-        "  perfile split --every 10ms -o 'part-%04d.data' samples/captures/callgraph.data\n"
-        "  perfile split --by pid -o 'process-%s.data' samples/captures/threads.data\n"
-        "  perfile split --size 100M -o 'piece-%d.data' samples/captures/tracepoints.data\n"
-        "  perfile split --records 10 --json -o 'ten-%d.data' samples/captures/cpu-clock.data\n"
-        "\n"
-        "Exit status: 0 split; 3 split, but IN was damaged; 1 nothing was written.\n",
+    .notes = "The parts appear when all of them are complete, or not at all.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile split --every 10ms -o 'part-%04d.data' samples/captures/callgraph.data\n"
+             "  perfile split --by pid -o 'process-%s.data' samples/captures/threads.data\n"
+             "  perfile split --size 100M -o 'piece-%d.data' samples/captures/tracepoints.data\n"
+             "  perfile split --records 10 --json -o 'ten-%d.data' perf.data\n"
+             "\n"
+             "Exit status: 0 split; 3 split, but IN was damaged; 1 nothing was written.\n",
 };
 
 int cli_split(int argc, char **argv)

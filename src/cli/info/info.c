@@ -543,24 +543,20 @@ static const cli_option options[] = {
 };
 
 const cli_spec cli_info_spec = {
-    .about =
-        "perfile info shows what a capture is: its form; when, by which command and on what "
-        "machine "
-        "it\n"
-        "was recorded; its events and how they were sampled; the time it covers; what was lost "
-        "while\n"
-        "recording; and whether it is intact.\n"
-        "\n"
-        "Usage: perfile info [OPTION ...] FILE ...\n"
-        "\n"
-        "Of an archive with several captures it shows a line for each; --source N shows one of "
-        "them.\n",
+    .about = "perfile info shows what a capture is: its form; when, by which command and on\n"
+             "what machine it was recorded; its events and how they were sampled; the time it\n"
+             "covers; what was lost while recording; and whether it is intact.\n"
+             "\n"
+             "Usage: perfile info [OPTION ...] FILE ...\n"
+             "\n"
+             "Of an archive with several captures it shows a line for each; --source N shows\n"
+             "one of them.\n",
     .options = options,
     .notes = "Examples:\n"
              "  perfile info perf.data\n"
-             "  perfile info --header *.data              quickly, of many\n"
+             "  perfile info --header *.data                quickly, of many\n"
              "  perfile info --json perf.data | jq .time\n"
-             "  perfile info --chunks --columns x.perfile what an archive consists of\n"
+             "  perfile info --chunks --columns x.perfile   what an archive consists of\n"
              "  ssh host perf record -o - -a sleep 1 | perfile info -\n",
 };
 

@@ -160,10 +160,10 @@ const cli_spec cli_list_spec = {
     .notes = "If an option is given twice, either may match; different options must all match.\n"
              "\n"
              "Examples:\n"
-             "  perfile list events --verbose perf.data     like `perf evlist -v`\n"
-             "  perfile list build-ids perf.data            like `perf buildid-list`\n"
-             "  perfile list features perf.data             like `perf report --header-only -I`\n"
-             "  perfile list mappings --comm 'perf*' perf.data   of the processes that they need\n"
+             "  perfile list events --verbose perf.data   like `perf evlist -v`\n"
+             "  perfile list build-ids perf.data          like `perf buildid-list`\n"
+             "  perfile list features perf.data           like `perf report --header-only -I`\n"
+             "  perfile list mappings --comm 'perf*' perf.data   of these processes\n"
              "  perfile list threads --json perf.data | jq '.threads[] | select(.pid == 1)'\n",
 };
 

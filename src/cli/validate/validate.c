@@ -520,19 +520,18 @@ const cli_spec cli_validate_spec = {
              "Usage: perfile validate [OPTION ...] FILE ...\n"
              "       perfile validate --rules | --explain RULE\n",
     .options = options,
-    .notes =
-        "Of an archive (perfile convert --to archive) its chunks, checksums and index are checked, "
-        "too.\n"
-        "\n"
-        "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
-        "or the version of perf of --for does not read all of it.\n"
-        "\n"
-        "Examples:\n"
-        "  perfile validate perf.data\n"
-        "  perf record -o - ls | perfile validate --strict -\n"
-        "  perfile validate --for perf-6.1 --severity error perf.data\n"
-        "  perfile validate --format json *.data | jq '.rules'\n"
-        "  perfile validate --only V-7 x.perfile      only the archive\n",
+    .notes = "Of an archive (perfile convert --to archive) its chunks, checksums and index are\n"
+             "checked, too.\n"
+             "\n"
+             "Exit status: 0 no errors; 1 could not read; 2 wrong usage; 3 errors were found,\n"
+             "or the version of perf of --for does not read all of it.\n"
+             "\n"
+             "Examples:\n"
+             "  perfile validate perf.data\n"
+             "  perf record -o - ls | perfile validate --strict -\n"
+             "  perfile validate --for perf-6.1 --severity error perf.data\n"
+             "  perfile validate --format json *.data | jq '.rules'\n"
+             "  perfile validate --only V-7 x.perfile      only the archive\n",
 };
 
 int cli_validate(int argc, char **argv)
