@@ -23,7 +23,7 @@ static int fails_by_test(void)
 }
 
 /* The functions of the program; all NULL: those of the C library. */
-static perfile_allocator given;
+static perfile_allocator program;
 
 perfile_status perfile_set_allocator(const perfile_allocator *allocator, perfile_error *err)
 {
@@ -33,7 +33,7 @@ perfile_status perfile_set_allocator(const perfile_allocator *allocator, perfile
         return st;
     if (allocator && !(a.allocate && a.resize && a.release))
         return pf_fail(err, PERFILE_E_USAGE, "allocator", "one of the three functions is missing");
-    given = a;
+    program = a;
     return PERFILE_OK;
 }
 
@@ -42,7 +42,7 @@ static void *allocate_zeroed(size_t n, size_t width)
     size_t bytes;
     if (pf_mul_size(n, width, &bytes))
         return NULL;
-    void *p = given.allocate(given.user, bytes ? bytes : 1);
+    void *p = program.allocate(program.user, bytes ? bytes : 1);
     return p ? memset(p, 0, bytes) : NULL;
 }
 
@@ -50,7 +50,7 @@ void *pf_alloc(size_t n, size_t width)
 {
     if (fails_by_test())
         return NULL;
-    if (given.allocate)
+    if (program.allocate)
         return allocate_zeroed(n, width);
     /* calloc() checks the product.  With 0 items it might return NULL, which means failure here. */
     return calloc(n ? n : 1, width);
@@ -61,18 +61,18 @@ void *pf_realloc(void *old, size_t n, size_t width)
     size_t bytes;
     if (pf_mul_size(n, width, &bytes) || fails_by_test())
         return NULL;
-    if (given.allocate)
-        return old ? given.resize(given.user, old, bytes ? bytes : 1)
-                   : given.allocate(given.user, bytes ? bytes : 1);
+    if (program.allocate)
+        return old ? program.resize(program.user, old, bytes ? bytes : 1)
+                   : program.allocate(program.user, bytes ? bytes : 1);
     return realloc(old, bytes ? bytes : 1);
 }
 
 void pf_free(void *p)
 {
-    if (!given.allocate)
+    if (!program.allocate)
         free(p);
     else if (p)
-        given.release(given.user, p);
+        program.release(program.user, p);
 }
 
 void *pf_array_more(void *items, uint32_t n, uint32_t *cap, size_t width)
@@ -96,8 +96,8 @@ void *pf_alloc_large(size_t bytes)
     const size_t page = 2 << 20;
     if (bytes > PTRDIFF_MAX - page || fails_by_test())
         return NULL;
-    if (given.allocate)
-        return given.allocate(given.user, bytes ? bytes : 1);
+    if (program.allocate)
+        return program.allocate(program.user, bytes ? bytes : 1);
     const size_t rounded = (bytes + page - 1) / page * page;
     void *p = aligned_alloc(page, rounded ? rounded : page);
     if (!p)

@@ -312,7 +312,7 @@ perfile_status perfile_attr_decode(perfile_bytes bytes, bool swapped, perfile_at
  * size must be ours. */
 static perfile_status check_visitor(const perfile_visitor *v, uint32_t flags, perfile_error *err)
 {
-    const uint32_t known = PERFILE_WALK_CONTRACT | PERFILE_WALK_PADDING | PERFILE_WALK_TRAILER;
+    const uint32_t known = PERFILE_WALK_CONTRACT | PERFILE_WALK_PADDING;
     const uint32_t unknown = flags & ~known;
     if (v->size >= sizeof *v && !unknown)
         return PERFILE_OK;
@@ -339,7 +339,7 @@ perfile_status perfile_record_walk(const perfile_record *r, uint32_t flags,
 {
     pf_parts p;
     const pf_row *row = pf_row_of(r);
-    perfile_status st = check_visitor(visitor, flags, err);
+    perfile_status st = check_visitor(visitor, flags & ~(uint32_t)PERFILE_WALK_TRAILER, err);
     if (st == PERFILE_OK)
         st = split_record(r, &p, err);
     if (st != PERFILE_OK)

@@ -57,7 +57,7 @@ static perfile_status use(perfile_error *err)
 {
     perfile_sink *sink = NULL;
     perfile_writer *w = NULL;
-    perfile_source *source;
+    perfile_source *source = NULL;
     perfile_stream *s = NULL;
     const perfile_record *r;
     unsigned n = 0;
@@ -75,6 +75,8 @@ static perfile_status use(perfile_error *err)
         st = perfile_source_memory(perfile_sink_bytes(sink), "capture", &source, err);
     if (st == PERFILE_OK)
         st = perfile_open(source, NULL, &s, err);
+    if (!s)
+        perfile_source_close(source);
     if (st == PERFILE_OK)
         st = perfile_sort(s, NULL, &s, err);
     while (st == PERFILE_OK && (st = perfile_stream_next(s, &r, err)) == PERFILE_OK)

@@ -854,7 +854,11 @@ static void visitors_have_a_size(void **state)
                      PERFILE_E_USAGE);
     const perfile_visitor nobody = {.size = sizeof nobody};
     perfile_error err;
-    assert_int_equal(perfile_record_walk(r, 4, &nobody, NULL, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_record_walk(r, 8, &nobody, NULL, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "walk.flags");
+    assert_int_equal(perfile_attr_walk((perfile_bytes){NULL, 0}, false, PERFILE_WALK_TRAILER,
+                                       &nobody, NULL, &err),
+                     PERFILE_E_USAGE);
     assert_string_equal(err.where, "walk.flags");
     perfile_stream_close(s);
 }
