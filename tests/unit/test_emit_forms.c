@@ -276,7 +276,7 @@ static void failures_are_told(void **state)
              "{\"kind\":\"error\",\"offset\":\"0\",\"error\":\"bad-magic\"}\n"
              "{\"kind\":\"end\",\"records\":0,\"errors\":1}\n");
     fails_as("text", PERFILE_DAMAGE_TRUNCATED_HEADER,
-             "0x00000000  !! truncated-header: fewer bytes left than a header needs\n");
+             "0x00000000  !! truncated-header: fewer bytes are left than a header needs\n");
 }
 
 static void forms_have_names(void **state)
