@@ -118,7 +118,7 @@ static const char plain[] =
     "  0008  00 10 00 00 00 00 00 00                           |........|\n"
     "0x000000d0                    type 60           12\n"
     "    data                61626364\n"
-    "0x000000dc  !! truncated-record: a record runs past the end; 8 bytes passed over\n"
+    "0x000000dc  !! truncated-record: a record runs past the end; 8 bytes skipped\n"
     "\n"
     "5 records; 2 places are damaged, marked !!\n";
 
