@@ -108,13 +108,13 @@ enum {
     PERFILE_RULE_V_303 = 303,
     PERFILE_RULE_V_304 = 304, /* no more of the user stack is valid than was copied */
     PERFILE_RULE_V_305 = 305, /* IDENTIFIER and ID are equal */
-    PERFILE_RULE_V_306 = 306, /* the word beside the CPU is 0 */
+    PERFILE_RULE_V_306 = 306, /* the word next to the CPU is 0 */
     PERFILE_RULE_V_307 = 307, /* raw data end at a multiple of 8 */
     PERFILE_RULE_V_308 = 308, /* the raw data of a tracepoint begin with its number */
     PERFILE_RULE_V_309 = 309, /* a call chain begins with a context and has known contexts only */
     PERFILE_RULE_V_310 = 310, /* the ABI of registers is 0, 1 or 2 */
     PERFILE_RULE_V_311 = 311, /* a group has counters, and their ids are known */
-    PERFILE_RULE_V_312 = 312, /* times of samples lie inside feature SAMPLE_TIME */
+    PERFILE_RULE_V_312 = 312, /* times of samples are in the range of feature SAMPLE_TIME */
     PERFILE_RULE_V_313 = 313, /* the period of a sample is above 0 */
     PERFILE_RULE_V_314 = 314, /* a branch was not predicted and mispredicted at once */
     PERFILE_RULE_V_401 = 401, /* a build id of an MMAP2 has 1 to 20 bytes */
@@ -133,23 +133,23 @@ enum {
     PERFILE_RULE_V_504 = 504, /* an ID_INDEX has as many entries as it says, and nothing else */
     PERFILE_RULE_V_505 = 505, /* ID_INDEX lists the ids of the events, all of them */
     PERFILE_RULE_V_506 = 506, /* the entries of a THREAD_MAP fit in it */
-    /* a CPU_MAP fits in its record, is a list, mask or range, and is sound */
+    /* a CPU_MAP fits in its record, is a list, mask or range, and is consistent */
     PERFILE_RULE_V_507 = 507,
     PERFILE_RULE_V_508 = 508, /* a STAT_CONFIG has as many settings as it says, and nothing else */
     /* an EVENT_UPDATE is of a known event and kind, and its string ends */
     PERFILE_RULE_V_509 = 509,
     /* a TIME_CONV has 32 or 56 bytes; shift is below 64 and mult above 0 */
     PERFILE_RULE_V_510 = 510,
-    PERFILE_RULE_V_511 = 511, /* AUX data lie inside the data and are a multiple of 8 bytes */
+    PERFILE_RULE_V_511 = 511, /* AUX data are inside the data and have a multiple of 8 bytes */
     PERFILE_RULE_V_512 = 512, /* an AUXTRACE_INFO comes before AUXTRACE */
     PERFILE_RULE_V_513 = 513, /* the message of an AUXTRACE_ERROR ends inside its record */
     PERFILE_RULE_V_514 = 514, /* the stream has FINISHED_ROUND records, or is sorted by time */
-    PERFILE_RULE_V_515 = 515, /* no record is older than what the round before the last had */
+    /* no record is older than the newest record of the round before the last one */
+    PERFILE_RULE_V_515 = 515,
     PERFILE_RULE_V_516 = 516, /* no record with a time follows the last FINISHED_ROUND */
-    /* compressed records continue one zstd stream, and records come out of it */
-    PERFILE_RULE_V_517 = 517,
+    PERFILE_RULE_V_517 = 517, /* compressed records continue one zstd stream, which holds records */
     PERFILE_RULE_V_518 = 518, /* the decompressed stream ends where a record ends */
-    /* no compressed records, AUX data or tracing data come out of compressed records */
+    /* compressed records hold no compressed records, AUX data or tracing data */
     PERFILE_RULE_V_519 = 519,
     /* the data of a COMPRESSED2 fit in it, and nothing but padding follows */
     PERFILE_RULE_V_520 = 520,
@@ -157,9 +157,9 @@ enum {
     PERFILE_RULE_V_521 = 521,
     /* BPF_METADATA, SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN have room for what they hold */
     PERFILE_RULE_V_522 = 522,
-    PERFILE_RULE_V_523 = 523, /* one stream stands in a file */
+    PERFILE_RULE_V_523 = 523, /* a file holds one stream */
     PERFILE_RULE_V_524 = 524, /* the fragments of a record (simpleperf) are complete */
-    PERFILE_RULE_V_601 = 601, /* what a feature section holds can be read */
+    PERFILE_RULE_V_601 = 601, /* the content of a feature section can be read */
     PERFILE_RULE_V_602 = 602, /* a feature section has nothing after its content */
     /* a string in a feature ends with NUL, is padded with NUL, and is a multiple of 64 long */
     PERFILE_RULE_V_603 = 603,
@@ -182,15 +182,15 @@ enum {
     PERFILE_RULE_V_615 = 615, /* what is after the cores in CPU_TOPOLOGY is a known revision */
     /* MEM_TOPOLOGY, CACHE, CLOCK_DATA and COMPRESSED have known versions */
     PERFILE_RULE_V_616 = 616,
-    PERFILE_RULE_V_617 = 617, /* E_MACHINE and the register masks go with ARCH */
-    PERFILE_RULE_V_618 = 618, /* META_INFO is pairs of strings */
+    PERFILE_RULE_V_617 = 617, /* E_MACHINE and the register masks match ARCH */
+    PERFILE_RULE_V_618 = 618, /* META_INFO consists of pairs of strings */
     PERFILE_RULE_V_701 = 701, /* the header of an archive is intact */
-    PERFILE_RULE_V_702 = 702, /* every byte of an archive is of a chunk */
+    PERFILE_RULE_V_702 = 702, /* every byte of an archive belongs to a chunk */
     PERFILE_RULE_V_703 = 703, /* the metadata of a chunk have their checksum, and can be read */
     PERFILE_RULE_V_704 = 704, /* the payload of a chunk has its checksum */
     PERFILE_RULE_V_705 = 705, /* the payload of a chunk decodes to the bytes that were packed */
     PERFILE_RULE_V_706 = 706, /* a chunk of records has complete records, as its flags say */
-    PERFILE_RULE_V_707 = 707, /* what the zone of a chunk says of its records is true */
+    PERFILE_RULE_V_707 = 707, /* the zone of a chunk describes its records correctly */
     PERFILE_RULE_V_708 = 708, /* the chunks of a file have each of its bytes once */
     PERFILE_RULE_V_709 = 709, /* the index names the chunks before it, and nothing else */
     PERFILE_RULE_V_710 = 710, /* an archive is finished by an index and an end */

@@ -35,19 +35,19 @@ enum {
     PERFILE_DAMAGE_SHORT_BODY = 1, /* content runs past its end */
     /* no event has the id of this record, and the events differ in layout */
     PERFILE_DAMAGE_UNKNOWN_ID = 2,
-    PERFILE_DAMAGE_NO_ATTR = 3, /* no event is known that says how to read this record */
+    PERFILE_DAMAGE_NO_ATTR = 3, /* no known event describes the layout of this record */
     PERFILE_DAMAGE_BAD_ATTR_SIZE = 4, /* impossible attr size */
     PERFILE_DAMAGE_BAD_SIZE = 5, /* impossible size */
     PERFILE_DAMAGE_BAD_VERSION = 6, /* unknown version of the content */
     PERFILE_DAMAGE_BAD_LONG_SIZE = 7, /* impossible word size */
-    PERFILE_DAMAGE_OUT_OF_BOUNDS = 8, /* lies outside the file */
+    PERFILE_DAMAGE_OUT_OF_BOUNDS = 8, /* is outside the file */
     /* the feature table ends past the end of the file */
     PERFILE_DAMAGE_TRUNCATED_FEATURE_TABLE = 9,
     PERFILE_DAMAGE_BAD_MAGIC = 10, /* not a perf.data file */
-    PERFILE_DAMAGE_BAD_HEADER_SIZE = 11, /* the header size is none of 16, 72 and 104 */
-    PERFILE_DAMAGE_TRUNCATED_HEADER = 12, /* fewer bytes left than a header needs */
+    PERFILE_DAMAGE_BAD_HEADER_SIZE = 11, /* the header size is not 16, 72 or 104 */
+    PERFILE_DAMAGE_TRUNCATED_HEADER = 12, /* fewer bytes are left than a header needs */
     PERFILE_DAMAGE_BAD_ATTRS = 13, /* the attr section cannot be read */
-    /* the ids of an attr lie outside the file, or among those of another attr */
+    /* the ids of an attr are outside the file, or overlap those of another attr */
     PERFILE_DAMAGE_BAD_IDS = 14,
     PERFILE_DAMAGE_UNTERMINATED = 15, /* the recording was not finished (data size 0) */
     PERFILE_DAMAGE_TRUNCATED_RECORD = 16, /* a record runs past the end */
@@ -55,20 +55,19 @@ enum {
     PERFILE_DAMAGE_TRUNCATED_DATA = 18, /* the data section is longer than the file */
     PERFILE_DAMAGE_TRUNCATED_COMPRESSED = 19, /* the decompressed stream ends inside a record */
     PERFILE_DAMAGE_DECOMPRESS = 20, /* the compressed data cannot be decompressed */
-    PERFILE_DAMAGE_OVERLAP = 21, /* sections of the file overlap, these bytes were overwritten */
-    PERFILE_DAMAGE_GARBAGE = 22, /* bytes that are no records */
-    PERFILE_DAMAGE_CONCATENATED = 23, /* another stream begins here: two were put into one file */
-    PERFILE_DAMAGE_BAD_SPLIT = 24, /* a record in pieces is not complete */
+    PERFILE_DAMAGE_OVERLAP = 21, /* sections of the file overlap: these bytes were overwritten */
+    PERFILE_DAMAGE_GARBAGE = 22, /* bytes that are not records */
+    PERFILE_DAMAGE_CONCATENATED = 23, /* another stream begins here: two streams are in one file */
+    PERFILE_DAMAGE_BAD_SPLIT = 24, /* a record in fragments is not complete */
     PERFILE_DAMAGE_BAD_DIRECTORY = 25, /* a part of the directory is missing or unusable */
-    PERFILE_DAMAGE_OVERRUN = 26, /* the writer of a ring buffer went past its reader */
-    PERFILE_DAMAGE_IMPLAUSIBLE = 27, /* a record that cannot be as it says */
-    PERFILE_DAMAGE_ARCHIVE = 28, /* bytes that are lost in a damaged archive */
+    PERFILE_DAMAGE_OVERRUN = 26, /* the writer of a ring buffer overtook its reader */
+    PERFILE_DAMAGE_IMPLAUSIBLE = 27, /* the content is implausible */
+    PERFILE_DAMAGE_ARCHIVE = 28, /* bytes that were lost in a damaged archive */
     PERFILE_DAMAGE_BAD_ARCH = 29, /* unknown architecture */
     PERFILE_DAMAGE_BAD_FLAGS = 30, /* unknown flags */
-    PERFILE_DAMAGE_BAD_TICKS_PER_SECOND = 31, /* the frequency of the times is not above 0 */
+    PERFILE_DAMAGE_BAD_TICKS_PER_SECOND = 31, /* the frequency of the clock is not above 0 */
     PERFILE_DAMAGE_BAD_CAPTURE_END = 32, /* the end of the records is inside the header */
-    /* an unknown type, so that the size of the record is not known */
-    PERFILE_DAMAGE_BAD_RECORD_TYPE = 33,
+    PERFILE_DAMAGE_BAD_RECORD_TYPE = 33, /* the type is unknown, and so is the size of the record */
     PERFILE_DAMAGE_BAD_BRANCH_COUNT = 34, /* more branches than a record can have */
     /* the feature table is not where the header says: bytes were lost or inserted before it */
     PERFILE_DAMAGE_MOVED = 35,

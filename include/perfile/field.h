@@ -17,7 +17,7 @@ extern "C" {
 enum {
 /* BEGIN made of format/: kinds */
     PERFILE_KIND_DEC = 0, /* a number */
-    PERFILE_KIND_COUNT = 1, /* how many items follow; says nothing that they do not */
+    PERFILE_KIND_COUNT = 1, /* how many items follow (redundant: count the items) */
     PERFILE_KIND_SIZE = 2, /* bytes */
     PERFILE_KIND_HEX = 3, /* opaque or a mask */
     PERFILE_KIND_ADDR = 4, /* an address */
@@ -40,7 +40,7 @@ enum {
     PERFILE_KIND_BPF_ID = 21, /* BPF program or BTF */
     PERFILE_KIND_DEVICE = 22, /* device number */
     PERFILE_KIND_INODE = 23, /* inode */
-    PERFILE_KIND_PERIOD = 24, /* events that a sample stands for */
+    PERFILE_KIND_PERIOD = 24, /* events that a sample represents */
     PERFILE_KIND_PATH = 25, /* file name, or [name] of a pseudo file */
     PERFILE_KIND_COMM = 26, /* name of a thread */
     PERFILE_KIND_SYMBOL = 27, /* name of a function */

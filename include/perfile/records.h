@@ -399,7 +399,7 @@ typedef struct perfile_sample {
     uint64_t stream_id; /* event instance; with PERFILE_SAMPLE_STREAM_ID */
     uint32_t cpu; /* CPU; with PERFILE_SAMPLE_CPU */
     uint32_t res; /* 0; with PERFILE_SAMPLE_CPU */
-    uint64_t period; /* events that this sample stands for; with PERFILE_SAMPLE_PERIOD */
+    uint64_t period; /* events that this sample represents; with PERFILE_SAMPLE_PERIOD */
     perfile_read_values values; /* counters at the sample; with PERFILE_SAMPLE_READ */
     uint64_t nr; /* entries of the call chain; with PERFILE_SAMPLE_CALLCHAIN */
     perfile_words callchain; /* innermost first; with PERFILE_SAMPLE_CALLCHAIN */

@@ -217,10 +217,11 @@ static perfile_status view(perfile_source *s, uint64_t offset, size_t need, perf
     perfile_status st = run(s, offset, need, bytes, err);
     m->viewed += m->decoded - before;
     if (st == PERFILE_OK && m->viewed / VIEWS > s->size + VIEWS_LEAST / VIEWS) {
-        st = pf_fail(err, PERFILE_E_LIMIT, "archive.facts",
-                     "attrs, ids or features are in so many chunks by turns that %llu bytes had to "
-                     "be decoded for them, of a file of %llu",
-                     (unsigned long long)m->viewed, (unsigned long long)s->size);
+        st = pf_fail(
+            err, PERFILE_E_LIMIT, "archive.facts",
+            "attrs, ids or features alternate between so many chunks that %llu bytes had to "
+            "be decoded for them, in a file of %llu bytes",
+            (unsigned long long)m->viewed, (unsigned long long)s->size);
         pf_error_at(err, offset);
     }
     return st;
@@ -404,7 +405,7 @@ perfile_status pf_archive_image_copy(perfile_source *source, perfile_sink *sink,
     copying x = {.sink = sink};
     uint64_t at = 0;
     if (source->ops != &image_ops)
-        return pf_fail(err, PERFILE_E_USAGE, "archive", "it is no image");
+        return pf_fail(err, PERFILE_E_USAGE, "archive", "it is not an image");
     perfile_status st = PERFILE_OK;
     for (uint32_t i = 0; i < m->n_chunks && st == PERFILE_OK; i++) {
         st = copy_zeros(sink, m->chunks[i]->raw_off - at, err);

@@ -526,7 +526,7 @@ static uint64_t take_record(pf_columns_decoder *d, size_t i, uint64_t record,
     const uint8_t number = pf_class_of(d, i);
     uint64_t at = PF_RECORD_HEADER;
     if (number >= d->n_classes) {
-        pf_streams_fail(&d->streams, "a class that there is not");
+        pf_streams_fail(&d->streams, "a class that does not exist");
         return 0;
     }
     const pf_class *c = &d->classes[number];

@@ -217,7 +217,7 @@ static perfile_bytes read_key(reading *x)
 {
     const pf_cbor_item item = pf_cbor_next(&x->c);
     if (item.kind != PF_CBOR_TEXT)
-        pf_cbor_fail(&x->c, "a key that is no text");
+        pf_cbor_fail(&x->c, "a key that is not text");
     return item.bytes;
 }
 
@@ -639,7 +639,7 @@ static void settle(pf_cbor *c, pf_zone *z, uint32_t seen)
     if (!(seen >> KEY_RECORDS & 1))
         pf_cbor_fail(c, "a zone without its number of records");
     if ((z->has_times && z->first > z->last) || (z->has_data_times && z->data_first > z->data_last))
-        pf_cbor_fail(c, "a zone whose first time is above the last");
+        pf_cbor_fail(c, "a zone with a first time after the last");
     if (z->untimed > z->records || z->apart > z->records)
         pf_cbor_fail(c, "a zone with more records of one kind than records");
 }
@@ -655,7 +655,7 @@ perfile_status pf_zone_decode(perfile_bytes cbor, pf_zone *z, perfile_error *err
     for (uint64_t i = 0; i < n && memory && !c.why; i++) {
         const pf_cbor_item key = pf_cbor_next(&c);
         if (key.kind != PF_CBOR_UINT && key.kind != PF_CBOR_NEGATIVE) {
-            pf_cbor_fail(&c, "a zone with a key that is no number");
+            pf_cbor_fail(&c, "a zone with a key that is not a number");
         } else if (key.kind == PF_CBOR_NEGATIVE || key.number < 1 || key.number >= KEYS_END) {
             pf_cbor_skip(&c);
         } else if (seen >> key.number & 1) {

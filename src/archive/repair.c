@@ -136,7 +136,7 @@ static void tell_gaps(repair *x)
         x->sum.lost_bytes += f.part_bytes;
         x->sum.gaps++;
         x->sum.gap_bytes += t->gaps[i].bytes;
-        tell(x, &f, "%llu bytes of the archive are no chunk%s",
+        tell(x, &f, "%llu bytes of the archive belong to no chunk%s",
              (unsigned long long)t->gaps[i].bytes, is_cut ? ": the rest of it is missing" : "");
     }
 }

@@ -431,10 +431,11 @@ perfile_status pf_archive_map_fits(const pf_archive *a, const pf_chunk *c, perfi
 {
     if (c->offset < a->maps_end)
         return PERFILE_OK;
-    perfile_status st = pf_fail(err, PERFILE_E_LIMIT, "archive.maps",
-                                "what the archive says of its captures has more than %d bytes, and "
-                                "%d for each of its own",
-                                MAPS_LEAST, MAPS_RATIO);
+    perfile_status st =
+        pf_fail(err, PERFILE_E_LIMIT, "archive.maps",
+                "the metadata about its captures have more than %d bytes, and more than "
+                "%d for each byte of the archive",
+                MAPS_LEAST, MAPS_RATIO);
     pf_error_at(err, c->offset);
     return st;
 }
@@ -520,8 +521,7 @@ static perfile_status decompress(pf_archive *a, const pf_chunk *c, perfile_bytes
     (void)ZSTD_DCtx_setParameter(a->zstd, ZSTD_d_windowLogMax, PF_ARCHIVE_MOST_WINDOW_LOG);
     if (ZSTD_getFrameContentSize(frame.ptr, frame.len) != c->raw_len ||
         ZSTD_findFrameCompressedSize(frame.ptr, frame.len) != frame.len || !has_valid_window(frame))
-        return fail(c, "archive.payload", "it is no frame of as many bytes as its header says",
-                    err);
+        return fail(c, "archive.payload", "it is not a frame of the size in its header", err);
     const size_t n = ZSTD_decompressDCtx(a->zstd, out, c->raw_len, frame.ptr, frame.len);
     if (ZSTD_isError(n) || n != c->raw_len)
         return fail(c, "archive.payload", ZSTD_isError(n) ? ZSTD_getErrorName(n) : "too short",

@@ -110,7 +110,7 @@ static perfile_status check_map(pf_verify *v, const pf_chunk *c, perfile_error *
     pf_meta_clear(&m);
     if (st == PERFILE_E_CORRUPT || st == PERFILE_E_LIMIT)
         pf_verify_tell(v, PERFILE_RULE_V_703, PERFILE_SEVERITY_ERROR, c, false,
-                       "what it says of the capture cannot be read: %s", why.message);
+                       "its metadata about the capture cannot be read: %s", why.message);
     else if (st != PERFILE_OK && err)
         *err = why;
     return st == PERFILE_E_CORRUPT || st == PERFILE_E_LIMIT ? PERFILE_OK : st;
@@ -158,7 +158,7 @@ static void tell_gap(pf_verify *v, const pf_archive_gap *gap)
     if (is_cut)
         at = cut;
     pf_verify_tell(v, PERFILE_RULE_V_702, PERFILE_SEVERITY_ERROR, &at, is_cut,
-                   "%llu bytes are no chunk%s", (unsigned long long)gap->bytes,
+                   "%llu bytes belong to no chunk%s", (unsigned long long)gap->bytes,
                    known    ? ": its header is damaged, and is read from the index"
                    : is_cut ? ": the rest of it is missing"
                             : "");
@@ -386,12 +386,13 @@ perfile_status pf_verify_index(pf_verify *v, const pf_chunk *c, perfile_error *e
     perfile_bytes left = {v->payload.ptr, v->payload.len};
     perfile_status st = PERFILE_OK;
     if (c->raw_off != v->last_index)
-        tell(v, c, "the index names another one before it than that at", v->last_index);
+        tell(v, c, "the index names another index before it than the one at", v->last_index);
     while (left.len && st == PERFILE_OK) {
         size_t n;
         st = check_entry(v, c, left, &n, err);
         if (st == PERFILE_OK && n == 0) {
-            tell(v, c, "what the index has is no header, at its byte", v->payload.len - left.len);
+            tell(v, c, "the index has bytes that are not a header, at its byte",
+                 v->payload.len - left.len);
             return PERFILE_OK;
         }
         left.ptr += n;
@@ -407,7 +408,7 @@ perfile_status pf_verify_index(pf_verify *v, const pf_chunk *c, perfile_error *e
 void pf_verify_end(pf_verify *v, const pf_chunk *c)
 {
     if (c->raw_off != v->last_index)
-        tell(v, c, "the end names another index than that at", v->last_index);
+        tell(v, c, "the end names another index than the one at", v->last_index);
 }
 
 /* Checks the records of a chunk: that they are complete, and that flags and zone are correct.
@@ -521,8 +522,9 @@ perfile_status pf_verify_records(pf_verify *v, const pf_chunk *c, bool has_meta,
         return PERFILE_OK;
     }
     if (c->flags & PF_CHUNK_FLAG_ALIGNED && !n.aligned)
-        pf_verify_tell(v, PERFILE_RULE_V_706, PERFILE_SEVERITY_ERROR, c, false,
-                       "a record has a size that is no multiple of 8, although the chunk says so");
+        pf_verify_tell(
+            v, PERFILE_RULE_V_706, PERFILE_SEVERITY_ERROR, c, false,
+            "a record has a size that is not a multiple of 8, although the chunk says so");
     if (!has_meta || !v->meta.len)
         return PERFILE_OK;
     perfile_status st = pf_zone_decode((perfile_bytes){v->meta.ptr, v->meta.len}, &v->zone, &why);

@@ -269,7 +269,7 @@ static void count(pf_cbor *c, const pf_cbor_item *item)
     else if (*left == KEY || *left == VALUE)
         *left = *left == KEY ? VALUE : KEY;
     else if (*left != ITEM && (item->kind != piece || item->number == PF_CBOR_OPEN))
-        pf_cbor_fail(c, "a string in pieces with something else in it");
+        pf_cbor_fail(c, "a string in pieces that contains something else");
 }
 
 /* Returns true if the item begins or ends an indefinite length. */
@@ -287,7 +287,7 @@ static void decode(pf_cbor *c, pf_cbor_item *item)
     const struct cbor_decoder_result result = cbor_stream_decode(c->pos, bytes, &callbacks, item);
     if (result.status != CBOR_DECODER_FINISHED) {
         if (result.status == CBOR_DECODER_NEDATA)
-            fail_cut(c, "it ends inside of an item");
+            fail_cut(c, "it ends inside an item");
         pf_cbor_fail(c, "a byte that begins no item");
         return;
     }
@@ -295,7 +295,7 @@ static void decode(pf_cbor *c, pf_cbor_item *item)
     /* The length of a string is checked again: where size_t has 32 bits, libcbor 0.9 to 0.14.0
      * checks a truncated length (GHSA-frh9-3gqx-pqg2). */
     if (result.read > bytes || (string && item->number != PF_CBOR_OPEN && item->number > bytes))
-        fail_cut(c, "it ends inside of an item");
+        fail_cut(c, "it ends inside an item");
     else if (item->kind == PF_CBOR_BAD || (is_open(item) && !c->indefinite))
         pf_cbor_fail(c, "a tag or an indefinite length");
     else

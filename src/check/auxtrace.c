@@ -71,7 +71,7 @@ void pf_check_auxtrace(pf_check *c, const perfile_record *r)
     }
     if (r->extra.len % 8)
         pf_report(c, PERFILE_RULE_V_511, PF_LESSER, r, "auxtrace.size",
-                  "%zu bytes of AUX data, no multiple of 8", r->extra.len);
+                  "%zu bytes of AUX data, not a multiple of 8", r->extra.len);
     /* Pipes have no index, killed recordings did not write one, and an incomplete index proves
      * nothing. */
     const perfile_container *k = perfile_stream_container(&c->base);

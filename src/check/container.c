@@ -96,15 +96,16 @@ static void check_header(pf_check *c, const perfile_container *k)
                          k->attr_size, ENTRY_MIN);
     else if (k->attrs.size % k->attr_size)
         pf_report_offset(c, PERFILE_RULE_V_004, PF_FULL, 32, "header.attrs.size",
-                         "%" PRIu64 " bytes are no multiple of the entry, %" PRIu64, k->attrs.size,
-                         k->attr_size);
+                         "%" PRIu64 " bytes are not a multiple of the entry, %" PRIu64,
+                         k->attrs.size, k->attr_size);
     if (k->attrs.size == 0)
         pf_report_offset(c, PERFILE_RULE_V_005, PF_FULL, 32, "header.attrs.size",
                          "there are no events");
     check_data_size(c, k);
     if (k->data.offset % 8)
         pf_report_offset(c, PERFILE_RULE_V_016, PF_FULL, 40, "header.data.offset",
-                         "the data begin at offset %" PRIu64 ", no multiple of 8", k->data.offset);
+                         "the data begin at offset %" PRIu64 ", not a multiple of 8",
+                         k->data.offset);
 }
 
 /* Checks that only known features are declared (V-011), and that HOSTNAME is one of them (V-012):
@@ -181,7 +182,7 @@ static void check_overlaps(pf_check *c, const perfile_container *k)
         const perfile_extent *e = &k->extents[i];
         if (e->role == PERFILE_EXTENT_IDS && e->length % 8)
             pf_report_offset(c, PERFILE_RULE_V_019, PF_FULL, e->offset, "attr.ids",
-                             "%" PRIu64 " bytes of ids, no multiple of 8", e->length);
+                             "%" PRIu64 " bytes of ids, not a multiple of 8", e->length);
         if (e->role == PERFILE_EXTENT_GAP || e->role == PERFILE_EXTENT_TAIL)
             continue;
         if (reach && e->offset < end_of(reach)) {

@@ -38,7 +38,7 @@ static const char *string_fault(perfile_bytes b)
     for (const uint8_t *p = nul; p < b.ptr + b.len; p++)
         if (*p)
             return "has padding that is not 0";
-    return b.len % STRING_UNIT ? "is no multiple of 64 long" : NULL;
+    return b.len % STRING_UNIT ? "has a length that is not a multiple of 64" : NULL;
 }
 
 /* Checks a string; `b` is the bytes after its length field. */

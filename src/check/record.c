@@ -73,7 +73,7 @@ static void report_header(pf_check *c, const perfile_record *r)
         c->traits.unaligned_sizes++;
     if (size % 8 && !odd)
         pf_report(c, PERFILE_RULE_V_203, PF_FULL, r, "record.size",
-                  "%s of %zu bytes, no multiple of 8", name, size);
+                  "%s of %zu bytes, not a multiple of 8", name, size);
     if (r->type >= PERFILE_RECORD_USER)
         return;
     unsigned mode = r->misc & PERFILE_MISC_CPUMODE_MASK;

@@ -170,7 +170,7 @@ static void check_raw(pf_check *c, const perfile_record *r, const perfile_sample
 {
     if ((s->raw_size + 4) % 8) /* 4: the bytes of the size itself */
         pf_report(c, PERFILE_RULE_V_307, PF_FULL, r, "sample.raw_size",
-                  "%" PRIu32 " bytes of raw data: with their size they are no multiple of 8",
+                  "%" PRIu32 " bytes of raw data: with their size they are not a multiple of 8",
                   s->raw_size);
     if (plan->tracepoint == UINT64_MAX)
         return;
@@ -305,7 +305,7 @@ void pf_check_sample(pf_check *c, const perfile_record *r)
     const pf_check_plan *plan = plan_of(c, r, s);
     if (s->has_extra)
         pf_report(c, PERFILE_RULE_V_302, s->extra.len < 8 ? PF_LESSER : PF_FULL, r, "sample.extra",
-                  "%zu bytes are left behind the last field", s->extra.len);
+                  "%zu bytes are left after the last field", s->extra.len);
     if (s->present & PERFILE_SAMPLE_CPU)
         check_cpu(c, r, s);
     if (s->present & PERFILE_SAMPLE_TIME)

@@ -23,7 +23,8 @@ void pf_check_older_than_round(pf_check *c, const perfile_record *r, uint64_t ti
     if (c->events.backward || r->part)
         return;
     pf_report(c, PERFILE_RULE_V_515, PF_FULL, r, "time",
-              "time %" PRIu64 " is %" PRIu64 " ns older than what the round before the last had",
+              "time %" PRIu64 " is %" PRIu64
+              " ns older than the newest record of the round before the last one",
               time, c->times.floor - time);
 }
 

@@ -46,7 +46,7 @@ static __attribute__((format(printf, 3, 4))) void add_reason(answer *a, unsigned
                                                              const char *format, ...)
 {
     static const char *const phrases[] = {
-        "", "loses something: ", "does not come to the end: ", "refuses to open it: "};
+        "", "loses something: ", "does not read to the end: ", "refuses to open it: "};
     char sentence[400];
     int n = snprintf(sentence, sizeof sentence, "%s", phrases[verdict]);
     va_list args;
@@ -67,7 +67,7 @@ static void judge_attrs(answer *a)
         const perfile_event *e = perfile_session_event(a->c->session, i);
         if (e->ids_damage)
             add_reason(a, PERFILE_VERDICT_REFUSES,
-                       "the ids of event %" PRIu32 " lie outside the file", i);
+                       "the ids of event %" PRIu32 " are outside the file", i);
         /* perf cuts attrs of HEADER_ATTR to the size it knows. */
         if (e->origin == PERFILE_ORIGIN_CONTAINER && e->attr->size > largest) {
             largest = e->attr->size;
@@ -129,7 +129,7 @@ static void judge_layouts(answer *a)
     }
     if (a->c->counts.map_build_ids && !pf_release_knows_map_build_ids(a->perf))
         add_reason(a, PERFILE_VERDICT_LOSES,
-                   "it takes the build ids of mappings for inodes, there are %" PRIu64,
+                   "it reads the build ids of mappings as inodes, there are %" PRIu64,
                    a->c->counts.map_build_ids);
 }
 
@@ -182,7 +182,7 @@ static void judge_features(answer *a)
         /* An empty feature in a stream ends the list. */
         bool is_end = f->origin == PERFILE_ORIGIN_STREAM && f->payload.len == 0;
         if (f->number > a->perf->feature && !is_end)
-            add_reason(a, PERFILE_VERDICT_READS, "passes over feature %s (%" PRIu32 ")",
+            add_reason(a, PERFILE_VERDICT_READS, "skips feature %s (%" PRIu32 ")",
                        name ? name : "without name", f->number);
     }
 }

@@ -113,7 +113,7 @@ void cli_archive_print(const pf_archive_summary *s)
         cli_print(", DAMAGED header");
     if (s->gaps) {
         cli_format_bytes(s->gap_bytes, bytes, sizeof bytes);
-        cli_print(", DAMAGED in %" PRIu32 " place%s: %s are no chunk", s->gaps,
+        cli_print(", DAMAGED in %" PRIu32 " place%s: %s belong to no chunk", s->gaps,
                   s->gaps == 1 ? "" : "s", bytes);
     }
     cli_print("\n");

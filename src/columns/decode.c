@@ -69,7 +69,7 @@ static size_t count_alike(pf_columns_decoder *d, size_t i, size_t last, bool apa
         return 0;
     const uint8_t number = pf_class_of(d, i);
     if (number >= d->n_classes)
-        fail(d, "a class that there is not");
+        fail(d, "a class that does not exist");
     if (d->streams.bad || d->classes[number].apart != apart)
         return 0;
     const size_t n = pf_class_run(d, i);
@@ -96,7 +96,7 @@ static void put_all(pf_columns_decoder *d, bool big, uint8_t *out, size_t raw_le
     for (size_t i = 0; i < d->n_records && !d->streams.bad;) {
         const uint8_t *from = at;
         if (pf_class_of(d, i) >= d->n_classes) {
-            fail(d, "a class that there is not");
+            fail(d, "a class that does not exist");
             return;
         }
         const bool apart = d->classes[pf_class_of(d, i)].apart;
@@ -303,7 +303,7 @@ size_t pf_class_pass(pf_columns_decoder *d, size_t i, bool apart, uint64_t *byte
     }
     *bytes += sum;
     if (i < d->n_records && d->kind[pf_class_of(d, i)] == PF_NO_CLASS)
-        pf_streams_fail(&d->streams, "a class that there is not");
+        pf_streams_fail(&d->streams, "a class that does not exist");
     return i;
 }
 

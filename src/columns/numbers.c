@@ -242,7 +242,7 @@ static void open_dictionary(pf_streams *s, pf_numbers *c, size_t n, bool wanted)
         pf_streams_fail(s, "an index of too many bytes");
     else if (c->n_entries == 0 || c->n_entries > PF_COLUMNS_MOST_ENTRIES ||
              c->n_entries > (uint64_t)1 << 8 * count || (wanted && c->n_entries > n))
-        pf_streams_fail(s, "a dictionary of a size that there is not");
+        pf_streams_fail(s, "a dictionary of an impossible size");
     if (s->bad)
         return;
     read_entries(s, c, wanted);
@@ -333,7 +333,7 @@ static void read_entry_bytes(pf_streams *s, pf_columns_budget *budget, pf_column
             pf_numbers_all(s, &words, bytes);
         c->heap = (perfile_bytes){bytes, len};
     } else {
-        pf_streams_fail(s, "entries in units that there are not");
+        pf_streams_fail(s, "entries in units that do not exist");
     }
 }
 

@@ -389,12 +389,12 @@ static void read_op(pf_columns_decoder *d, pf_op *o)
         o->unit = pf_streams_v(&d->streams);
         o->extra = pf_streams_v(&d->streams);
         if (o->width == 1 || (o->width && !pf_is_width(o->width)) || o->unit == 0)
-            fail(d, "a prefix that there is not");
+            fail(d, "a prefix that does not exist");
         o->shift = shift_of(o->unit);
     } else if (o->what != PF_COLUMNS_REF) {
         fail(d, "an operation that is not known");
     }
-    o->column = bounded(d, PF_COLUMNS_MOST_COLUMNS - 1, "a column that there is not");
+    o->column = bounded(d, PF_COLUMNS_MOST_COLUMNS - 1, "a column that does not exist");
     if (o->what == PF_COLUMNS_REF)
         o->offset = pf_streams_v(&d->streams);
 }
@@ -544,7 +544,7 @@ static void mark_columns(pf_columns_decoder *d)
         for (uint32_t j = 0; j < c->n && !d->streams.bad; j++) {
             const pf_op *o = &d->ops[c->first + j];
             if (o->column >= d->n_columns) {
-                fail(d, "an operation on a column that there is not");
+                fail(d, "an operation on a column that does not exist");
                 return;
             }
             pf_column *k = &d->columns[o->column];

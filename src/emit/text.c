@@ -863,7 +863,7 @@ static void damage_line(pf_text_page *t, const perfile_record *r)
     if (r->body.len) {
         PF_TEXT_LITERAL(t, "; ");
         pf_text_page_dec(t, r->body.len);
-        PF_TEXT_LITERAL(t, " bytes passed over");
+        PF_TEXT_LITERAL(t, " bytes skipped");
     }
     pf_text_page_end(t);
     t->base.n_errors++;

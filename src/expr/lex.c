@@ -57,8 +57,8 @@ static perfile_status lex_based(const char *p, unsigned base, pf_token *t, perfi
     for (; is_digit(p[i]) || is_letter(p[i]); i++) {
         unsigned digit = (unsigned)digit_of(p[i]);
         if (digit >= base)
-            return pf_fail(err, PERFILE_E_USAGE, WHERE, "'%c' is no digit of a number to base %u",
-                           p[i], base);
+            return pf_fail(err, PERFILE_E_USAGE, WHERE,
+                           "'%c' is not a digit of a number to base %u", p[i], base);
         if (!append(&t->number, base, digit))
             return too_large(err);
     }

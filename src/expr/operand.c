@@ -181,8 +181,8 @@ static bool check_word(pf_compiler *c, const pf_operand *of, pf_operand *word)
     const pf_slot *s = &c->e->slots[of->slot];
     pf_expr_suggest_words(c->e, s, name, suggestions, sizeof suggestions);
     if (suggestions[0] || s->of == PF_OF_TYPE)
-        return pf_code_fail(c, word->at, PERFILE_E_USAGE, "%.40s is no value of %.*s%s%s%s", name,
-                            s->len < 40 ? (int)s->len : 40, c->text + s->at,
+        return pf_code_fail(c, word->at, PERFILE_E_USAGE, "%.40s is not a value of %.*s%s%s%s",
+                            name, s->len < 40 ? (int)s->len : 40, c->text + s->at,
                             suggestions[0] ? "; did you mean " : "", suggestions,
                             suggestions[0] ? "?" : "");
     if (s->classes & PERFILE_EXPR_TEXT && !s->payload_classes)

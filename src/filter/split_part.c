@@ -291,7 +291,7 @@ perfile_status pf_split_pattern(const char *text, uint32_t by, perfile_error *er
     perfile_status st = parse_pattern(text, &p, err);
     if (st == PERFILE_OK && p.conversion == 's' && by <= PERFILE_SPLIT_RECORDS)
         return pf_fail(err, PERFILE_E_USAGE, "split.pattern",
-                       "'%s': %%s stands for the key of a part, and parts by time, size or number "
+                       "'%s': %%s is the key of a part, and parts by time, size or number "
                        "have none: use %%d",
                        text);
     return st;

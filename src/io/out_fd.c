@@ -247,7 +247,7 @@ static perfile_status open_file(pf_out_append *f, perfile_error *err)
         return pf_sink_fail_io(s, errno, "write", err);
     f->out.own = true;
     if (!S_ISREG(sb.st_mode))
-        return pf_fail(err, PERFILE_E_USAGE, "sink.append", "'%s' is no file", s->name);
+        return pf_fail(err, PERFILE_E_USAGE, "sink.append", "'%s' is not a file", s->name);
     perfile_status st = lock(f, err);
     if (st == PERFILE_OK)
         st = pf_inputs_check_fd(&s->inputs, f->out.fd, s->name, err);

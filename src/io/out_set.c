@@ -140,7 +140,7 @@ perfile_status pf_out_set_check_name(pf_out_set *set, const char *name, perfile_
         return fail_io(EEXIST, "create", name, err);
     if (S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode))
         return PERFILE_OK;
-    return pf_fail_io(err, EEXIST, "sink", "cannot create '%s': what exists there is no file",
+    return pf_fail_io(err, EEXIST, "sink", "cannot create '%s': what exists there is not a file",
                       name);
 }
 

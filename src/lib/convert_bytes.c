@@ -126,9 +126,10 @@ static perfile_status note_fragment(pf_image *m, const perfile_record *r, perfil
 {
     perfile_section body = {r->offset + PF_PERF_RECORD_HEADER, r->body.len};
     if (!pf_sink_can_patch(m->sink))
-        return pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.split",
-                       "fragments of a record are byte-swapped when the last of them has come, by "
-                       "overwriting them: write to a file");
+        return pf_fail(
+            err, PERFILE_E_UNSUPPORTED, "convert.split",
+            "fragments of a record are byte-swapped in place after the last one was read: "
+            "write to a file");
     return pf_buffer_append(&m->fragments, &body, sizeof body) ? PERFILE_OK
                                                                : pf_fail_nomem(err, "convert");
 }
@@ -175,8 +176,8 @@ static perfile_status swap(pf_image *m, const perfile_record *first, size_t n, p
             pf_is_fragment(first)
                 ? note_fragment(m, first, err)
                 : pf_fail(err, PERFILE_E_UNSUPPORTED, "convert.compressed",
-                          "a compressed record, but no COMPRESSED feature announces "
-                          "them: decompress them");
+                          "a compressed record in a capture without the feature COMPRESSED: "
+                          "decompress the records");
         pf_error_at(err, first->offset);
         if (st != PERFILE_OK)
             return st;

@@ -470,7 +470,7 @@ static const struct {
     [PERFILE_NOTE_BYTES_LEFT_OUT] = {"bytes-left-out",
                                      "%s between or after the parts of the file left out%s", true},
     [PERFILE_NOTE_ROUNDS_LEFT_OUT] = {"rounds-left-out",
-                                      "%s left out: they are not true of several files in one%s",
+                                      "%s left out: they do not hold for several files in one%s",
                                       true},
     [PERFILE_NOTE_PARTS] = {"parts",
                             "%s one after the other: the records are not in order of time%s",
@@ -567,7 +567,7 @@ static void subject(const perfile_note *n, char *out, size_t size)
         break;
     case PERFILE_NOTE_DAMAGE:
         if (n->bytes)
-            snprintf(out, size, "%" PRIu64 " byte%s of no record", n->bytes,
+            snprintf(out, size, "%" PRIu64 " byte%s outside of records", n->bytes,
                      n->bytes == 1 ? "" : "s");
         else
             snprintf(out, size, "damage");

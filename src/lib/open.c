@@ -98,7 +98,8 @@ static perfile_status no_driver(const char *from, perfile_error *err)
     if (strcmp(from, PF_FROM_DUMP) == 0)
         return pf_fail(
             err, PERFILE_E_UNSUPPORTED, "options.from",
-            "a dump (%s) is no capture; make one of it first: `perfile convert` does that", from);
+            "a dump (%s) is not a capture; make a capture of it first with `perfile convert`",
+            from);
     for (size_t i = 0, n = 0; pf_drivers[i] && n < sizeof known; i++) {
         int add = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", pf_drivers[i]->name);
         n += add > 0 ? (size_t)add : 0;

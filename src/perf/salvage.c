@@ -429,7 +429,7 @@ bool pf_record_belongs(const pf_record_fit *fit, const perfile_record *r, uint64
            is_near_declared_range(fit, time);
 }
 
-/* Resynchronization: finds the next records after bytes that are no records.
+/* Resynchronization: finds the next records after bytes that are not records.
  *
  * Every byte is a candidate: damage may shift records to any alignment.  The cheap test of the
  * header rejects nearly all candidates.  Each remaining one must begin a chain of records, which

@@ -48,7 +48,7 @@ static perfile_status note_aux(pf_perf_writer *w, const perfile_record *r, perfi
     perfile_auxtrace v;
     if (w->at)
         return pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                       "AUX traces stand in the file `data` of a directory, not in data.%u",
+                       "AUX traces belong in the file `data` of a directory, not in data.%u",
                        w->at - 1);
     if (perfile_auxtrace_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return PERFILE_OK;
@@ -138,10 +138,9 @@ static perfile_status refuse_record(const pf_perf_writer *w, const perfile_recor
                        "do not agree with its bytes",
                        r->type, r->body.len + PF_PERF_RECORD_HEADER,
                        (unsigned long long)r->extra.len);
-    return pf_fail(
-        err, PERFILE_E_USAGE, "writer.put",
-        "compressed records cannot stand in a capture that is compressed again: put what "
-        "is in them");
+    return pf_fail(err, PERFILE_E_USAGE, "writer.put",
+                   "compressed records cannot be in a capture that is compressed again: put what "
+                   "is in them");
 }
 
 /* Returns true if the record can be written now. */

@@ -210,10 +210,11 @@ static perfile_status check_alike(const pf_perfmon_stream *p, perfile_error *err
     for (uint32_t i = 1; i < p->n_parts; i++) {
         const pf_perfmon_header h = pf_perfmon_header_of(p->parts[i].header);
         if (h.arch != first.arch || h.ticks_per_second != first.ticks_per_second)
-            return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
-                           "'%s' and '%s' differ in architecture or frequency: they are no buffers "
-                           "of one capture",
-                           p->parts[0].name, p->parts[i].name);
+            return pf_fail(
+                err, PERFILE_E_UNSUPPORTED, "perfmon",
+                "'%s' and '%s' differ in architecture or frequency: they are not buffers "
+                "of one capture",
+                p->parts[0].name, p->parts[i].name);
         if (p->parts[i].cpu == p->parts[i - 1].cpu)
             return pf_fail(err, PERFILE_E_UNSUPPORTED, "perfmon",
                            "'%s' and '%s' are both of CPU %u", p->parts[i - 1].name,

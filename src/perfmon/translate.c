@@ -75,10 +75,10 @@ static void report(const pf_perfmon_survey *v, const pf_translation *t)
     if (!(o && o->layout) && v->evidence != 1 << PF_PERFMON_LAYOUT_A &&
         v->evidence != 1 << PF_PERFMON_LAYOUT_B)
         say(t, PERFILE_NOTE_ASSUMED, 1, "perfmon.layout",
-            v->evidence ? "event ids are of both layouts: layout a was taken"
-                        : "no event id says which layout it has: layout a was taken");
-    say_assumed(t, l->negative, "time", "below 0: 1 ns was taken");
-    say_assumed(t, l->untimed, "record", "before the first TIME: its time was taken");
+            v->evidence ? "event ids are of both layouts: layout a was used"
+                        : "no event id says which layout it has: layout a was used");
+    say_assumed(t, l->negative, "time", "below 0: 1 ns was used");
+    say_assumed(t, l->untimed, "record", "before the first TIME: its time was used");
     say_assumed(t, l->timeless, "buffer", "without any TIME: records are at 1 ns");
     pf_perfmon_say_loss(t, l->kinds, "sample",
                         "of TICK, or of TIME with an event, like those of a COUNT of the rate");

@@ -123,7 +123,7 @@ static perfile_status read_flags(perfile_profile *x, perfile_error *err)
     const uint32_t others = PERFILE_PROFILE_COUNTERS | PF_PROFILE_TIMES;
     if (flags & others && flags != PERFILE_PROFILE_COUNTERS && flags != PF_PROFILE_TIMES)
         return pf_fail(err, PERFILE_E_USAGE, "profile.flags",
-                       "counters and times on CPUs are no samples");
+                       "counters and times on CPUs are not samples");
     x->before = flags & PF_PROFILE_COMPARE;
     if (!x->options.function)
         return PERFILE_OK;

@@ -142,7 +142,7 @@ static perfile_status report_overrun(perfile_ring *ring, uint64_t head, perfile_
     uint64_t at = ring->position, ahead = head - at;
     if (ahead > INT64_MAX) { /* a negative difference modulo 2^64: the head moved backward */
         pf_fail(err, PERFILE_E_CORRUPT, "ring.data_head",
-                "data_head %llu is behind the reader at %llu", (unsigned long long)head,
+                "data_head %llu is before the reader at %llu", (unsigned long long)head,
                 (unsigned long long)at);
         return skip_damage(ring, at, head, PERFILE_DAMAGE_BAD_SIZE, err);
     }

@@ -308,8 +308,8 @@ static perfile_status add_input(list_join *j, uint32_t k, perfile_error *err)
     if (is_open && would_change(j->x, k, number)) {
         pf_fact_report(
             j->x, PERFILE_MERGE_NOTE_DROPPED, number, k, 0,
-            "the records of %s get other ids, times or layouts, which those in it would not: left "
-            "out",
+            "the records of %s get other ids, times or layouts, but not those inside the feature: "
+            "left out",
             j->x->inputs[k].name);
         is_open = false;
     }

@@ -256,7 +256,7 @@ perfile_status pf_join_clock(pf_merge *x, uint32_t number, perfile_error *err)
             of->name);
     else
         pf_fact_report(x, PERFILE_MERGE_NOTE_JOINED, number, from, 0,
-                       "taken from %s, whose clock the output has", x->inputs[from].name);
+                       "taken from %s, which has the clock of the output", x->inputs[from].name);
     return st;
 }
 

@@ -446,7 +446,7 @@ const char *pf_symbol_reason_text(unsigned reason)
         [PERFILE_SYMBOL_NO_SYMBOL_HERE] = "no symbol covers the address",
         [PERFILE_SYMBOL_DAMAGED] = "the file is damaged",
         [PERFILE_SYMBOL_TOO_LARGE] = "the symbols are more than symbol_bytes",
-        [PERFILE_SYMBOL_DISTRUSTED] = "others can have written the map of the process",
+        [PERFILE_SYMBOL_DISTRUSTED] = "other users may have written the map of the process",
     };
     return reason < sizeof texts / sizeof texts[0] ? texts[reason] : NULL;
 }

@@ -257,7 +257,7 @@ static const char *why_not_opened(const char *path, size_t root)
     close(fd);
     return !known || S_ISREG(st.st_mode) ? NULL
            : S_ISLNK(st.st_mode)         ? "it is a symbolic link"
-                                         : "it is no regular file";
+                                         : "it is not a regular file";
 }
 
 bool pf_symfile_open_own(pf_symfile *f, const char *path, size_t root, uint32_t owner,

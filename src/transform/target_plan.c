@@ -92,7 +92,7 @@ static perfile_status check_ids(const pf_relayout *first, const pf_relayout *oth
         return PERFILE_OK;
     return pf_fail(err, PERFILE_E_UNSUPPORTED, "target.sample_type",
                    "events 0 and %u do not have the same fields before their ids: without "
-                   "the dropped fields their ids would stand at different places, and records "
+                   "the dropped fields their ids would be at different places, and records "
                    "could not be attributed to their events",
                    number);
 }

@@ -56,8 +56,8 @@ perfile_status pf_undump_header(pf_undump_state *u, const pf_undump_object *o, p
     perfile_bytes format, order;
     if (u->writer || u->perfmon)
         return pf_undump_fail(u, u->item.ptr, "header", err,
-                              "a second header: of a directory of perfmon buffers there is no way "
-                              "back, and two dumps are two captures");
+                              "a second header: a dump of a directory of perfmon buffers cannot be "
+                              "converted back, and two dumps are two captures");
     perfile_status st =
         pf_undump_bytes(u, o->at[PF_LINE_format], "header.format", true, &format, err);
     if (st == PERFILE_OK)

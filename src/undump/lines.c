@@ -46,7 +46,7 @@ perfile_status pf_undump_fail_cbor(const pf_undump_state *u, const pf_cbor *c, c
                                    perfile_error *err)
 {
     char message[256];
-    snprintf(message, sizeof message, "%s: no CBOR that fits: %s", where, c->why);
+    snprintf(message, sizeof message, "%s: CBOR that is not a dump: %s", where, c->why);
     return fail_at(u, c->pos, PERFILE_E_CORRUPT, where, err, message);
 }
 
@@ -255,7 +255,7 @@ static perfile_status read_line(pf_undump_state *u, perfile_error *err)
     if (kinds[i].behind_header && !u->writer && !u->perfmon)
         return pf_undump_fail(
             u, u->item.ptr, "line", err,
-            "the line 'header' has to come first: a dump of all, not of some records");
+            "the line 'header' has to come first: a dump of the whole capture is needed");
     st = kinds[i].read(u, &o, err);
     if (st == PERFILE_OK)
         return PERFILE_OK;
@@ -288,7 +288,7 @@ static perfile_status next_item(pf_undump_state *u, perfile_error *err)
             return pf_undump_fail_cbor(u, &c, "line", err);
         if (run.len < need)
             return fail_at(u, run.ptr, PERFILE_E_TRUNCATED, "line", err,
-                           "the dump ends inside of an object");
+                           "the dump ends inside an object");
         need = run.len < FIRST_BYTES ? FIRST_BYTES : 2 * run.len;
     }
 }

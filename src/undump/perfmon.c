@@ -70,7 +70,7 @@ perfile_status pf_undump_perfmon_header(pf_undump_state *u, const pf_undump_obje
     size_t len = 0;
     if (o->at[PF_LINE_file])
         return pf_undump_fail(u, o->at[PF_LINE_file], "header.file", err,
-                              "of a directory of perfmon buffers there is no way back");
+                              "a dump of a directory of perfmon buffers cannot be converted back");
     perfile_status st =
         fill_of_line(u, o, &row, pf_undump_keys_of(u, PF_SHAPE_perfmon_header), err);
     if (st == PERFILE_OK)

@@ -1,4 +1,4 @@
-/* resync CAPTURE: how often reading goes on in the wrong place behind bytes that are no records.
+/* resync CAPTURE: how often reading goes on in the wrong place behind bytes that are not records.
  * Blocks of several kinds are put between two records of a perf.data file of this machine's byte
  * order, at many places; a record that is handed out from inside of such a block is a false resync,
  * a sample behind it that is not handed out is skipped. */

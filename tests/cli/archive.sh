@@ -59,7 +59,7 @@ run validate --only V-2,V-7 chunks.perfile | sed -E 's/:[0-9]+: error/:AT: error
 echo "a damaged header of a chunk"
 cp x.perfile header.perfile
 flip header.perfile $((at + 9))
-run validate --only V-7 header.perfile | sed -E 's/: [0-9]+ bytes are/: N bytes are/'
+run validate --only V-7 header.perfile | sed -E 's/: [0-9]+ bytes belong/: N bytes belong/'
 run recover --to archive -o whole.perfile header.perfile
 cmp x.perfile whole.perfile && echo "as it was"
 

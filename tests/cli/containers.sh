@@ -81,7 +81,7 @@ case="a FIFO"
 rm $tmp/perf-1.map
 mkfifo -m 600 $tmp/perf-1.map
 [ -z "$(timeout 10 "$PERFILE" stats --by sym capture.data 2>err | grep compiled)" ] || say "$case: it was read"
-grep -q "perf-1.map is not read: it is no regular file" err || say "$case: $(cat err)"
+grep -q "perf-1.map is not read: it is not a regular file" err || say "$case: $(cat err)"
 rm $tmp/perf-1.map
 mv $tmp/other $tmp/perf-1.map
 

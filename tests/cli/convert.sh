@@ -94,7 +94,7 @@ done
 expect 1 "offset 1936: impossible size" -f -o x "$captures/bad-size.data"
 expect 1 "--on-damage copy converts what can be read" -f --to pipe -o x "$captures/bad-size.data"
 [ -e x ] && say "something was written of a damaged capture"
-expect 3 "of no record" --force --to pipe -o x "$captures/bad-size.data"
+expect 3 "outside of records" --force --to pipe -o x "$captures/bad-size.data"
 "$PERFILE" info x >/dev/null || say "what was forced is damaged"
 expect 3 "the recording was not finished" -f --force -o x "$captures/killed.data"
 cmp -s x "$captures/killed.data" || say "a forced copy is not the same"

@@ -32,6 +32,27 @@ printf '\050' | dd of=kernel-type.data bs=1 seek=1936 conv=notrunc status=none #
 run --drop-field time kernel-type.data
 run --json --drop-field time kernel-type.data
 run --drop-field period kernel-type.data
+echo "a record of a type that a later kernel adds: what its trailer says counts"
+python3 - "$own/fields.data" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, size = struct.unpack_from("<QQ", data, 40)
+end = at + size
+comms = []
+while at < end:
+    type, misc, size = struct.unpack_from("<IHH", data, at)
+    comms += [at] * (type == 3)
+    at += size
+struct.pack_into("<I", data, comms[1], 30)  # the second is that of an exec, and has a time
+open("later-kernel.data", "wb").write(data)
+END
+"$PERFILE" dump --type 30 later-kernel.data
+"$PERFILE" stats --by type,event,cpu,pid,tid,time=1ns --type 30 later-kernel.data
+for options in "--time 3392.902426087..3392.904" "--time ..3392.902426086" "--time 3392.902426088.." "--pid 11844" "--tid 1"; do
+    # shellcheck disable=SC2086
+    run $options later-kernel.data
+    echo "$options: $("$PERFILE" stats out | grep -c 'type 30') of that type, $("$PERFILE" stats --type 30 $options later-kernel.data 2>&1 | tail -n 1)"
+done
 run "$own/truncated-record.data"
 run --on-damage fail "$own/truncated-record.data"
 run "$own/garbage.data"

@@ -71,7 +71,7 @@ expect 2 "more than one place" --by pid -o parts/%d-%s missing
 expect 2 "must be followed by" --by pid -o parts/%x missing
 expect 2 "must be followed by" --by pid -o parts/% missing
 expect 2 "not of the folder" --by pid -o parts%d/x missing
-expect 2 "%s stands for the key" --every 1s -o parts/%s missing
+expect 2 "%s is the key of a part" --every 1s -o parts/%s missing
 expect 2 "'dir'" --every 1s --to dir -o parts/%d missing
 expect 2 "not both" --every 1s --no-sideband --compact-sideband -o parts/%d missing
 expect 1 "No such file" --every 1s -o parts/%d missing
@@ -89,7 +89,7 @@ expect 0 "into 5 parts" -f --records 10 -o 'parts/%d' in.data
 there "0 1 2 3 4"
 echo mine >parts/0
 mkdir parts/2
-expect 1 "is no file" -f --records 10 -o 'parts/%d' in.data
+expect 1 "is not a file" -f --records 10 -o 'parts/%d' in.data
 [ "$(cat parts/0)" = mine ] || say "replaced although it failed"
 there "0 2"
 cp in.data parts/1

@@ -145,8 +145,8 @@ def refused():
         ("no map", b"\x01", "not the object that is needed"),
         ("nothing like CBOR", b"\xbf\x1c", "a byte that begins no item"),
         ("deep", b"\xbf\x64kind" + b"\x9f" * 100, "nested too deeply"),
-        ("a claim of bytes", b"\xbf\x64kind\x7b" + b"\xff" * 8, "ends inside of an object"),
-        ("a claim of items", b"\xbf\x64kind\x9b" + b"\xff" * 8, "ends inside of an object"),
+        ("a claim of bytes", b"\xbf\x64kind\x7b" + b"\xff" * 8, "ends inside an object"),
+        ("a claim of items", b"\xbf\x64kind\x9b" + b"\xff" * 8, "ends inside an object"),
         ("an odd map", b"\xbf\x64kind\xff", "an end where none can be"),
         ("a key twice", b"\xa2\x64kind\x63end\x64kind\x63end", "the key 'kind' comes twice"),
         ("another key", w.value(Map(kind="end", ends=1)), "no line has a key 'ends'"),
@@ -196,7 +196,7 @@ def elsewhere():
     plain = subprocess.run([PERFILE, "info", "x.cbor"], capture_output=True, text=True)
     expect(plain.returncode == 1 and "`perfile convert`, from cbor" in plain.stderr, "info: %s" % plain.stderr)
     named = subprocess.run([PERFILE, "info", "--from", "cbor", "x.cbor"], capture_output=True, text=True)
-    expect(named.returncode != 0 and "`perfile convert` does that" in named.stderr, "info --from: %s" % named.stderr)
+    expect(named.returncode != 0 and "with `perfile convert`" in named.stderr, "info --from: %s" % named.stderr)
 
 
 made_by_hand()

@@ -142,7 +142,7 @@ OF_DAMAGE = {"recover": {"--attrs-from", "--event", "--big-endian"}}
 REFUSALS = re.compile("|".join([
     r"perf [0-9.]+ knows no COMPRESSED",  # such a version cannot have compressed records
     r"perf-[0-9.]+ cannot read directories",
-    r"their ids would stand at different places",  # of events of which not all have the dropped field
+    r"their ids would be at different places",  # of events of which not all have the dropped field
     r"both have AUX traces, which perf.data cannot keep apart",
 ]))
 

@@ -118,7 +118,7 @@ static const char plain[] =
     "  0008  00 10 00 00 00 00 00 00                           |........|\n"
     "0x000000d0                    type 60           12\n"
     "    data                61626364\n"
-    "0x000000dc  !! truncated-record: a record runs past the end; 8 bytes passed over\n"
+    "0x000000dc  !! truncated-record: a record runs past the end; 8 bytes skipped\n"
     "\n"
     "5 records; 2 places are damaged, marked !!\n";
 
@@ -276,7 +276,7 @@ static void failures_are_told(void **state)
              "{\"kind\":\"error\",\"offset\":\"0\",\"error\":\"bad-magic\"}\n"
              "{\"kind\":\"end\",\"records\":0,\"errors\":1}\n");
     fails_as("text", PERFILE_DAMAGE_TRUNCATED_HEADER,
-             "0x00000000  !! truncated-header: fewer bytes left than a header needs\n");
+             "0x00000000  !! truncated-header: fewer bytes are left than a header needs\n");
 }
 
 static void forms_have_names(void **state)

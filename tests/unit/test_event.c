@@ -312,6 +312,51 @@ static void trailers(void **state)
     }
 }
 
+/* A record of a type that a later kernel adds: whatever its fields are, its trailer is at its end,
+ * and says whose it is, when and where.  Types from 64 on are of tools, and have none. */
+static void of_a_later_kernel(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        perfile_session *s = session_of(swap, false);
+        event(s, TRAILER, ALL, 7);
+        event(s, TRAILER, ALL, 8);
+        for (size_t fields = 0; fields < 32; fields += 8) {
+            BUILDER b = {0};
+            start(&b, swap);
+            while (b.b.len < 8 + fields)
+                build_u64(&b, 7); /* could be the id of the first event */
+            build_u32(&b, 12), build_u32(&b, 13), build_u64(&b, 1000), build_u64(&b, 8),
+                build_u64(&b, 70), build_u32(&b, 3), build_u32(&b, 0), build_u64(&b, 8);
+            for (uint32_t type = 23; type < 66; type++) {
+                const bool kernel = type < 64;
+                perfile_record r = record(s, type, &b);
+                uint32_t pid = 0, tid = 0, cpu = 0;
+                perfile_sample_id id;
+                assert_false(kernel && pf_record_known(type));
+                OWNER(&r, kernel ? 1 : -1, false, 0);
+                assert_int_equal(perfile_record_time(&r), kernel ? 1000 : PERFILE_NO_TIME);
+                assert_int_equal(perfile_record_task(&r, &pid, &tid), kernel);
+                assert_int_equal(perfile_record_cpu(&r, &cpu), kernel);
+                assert_int_equal(perfile_sample_id_decode(&r, &id, sizeof id, NULL),
+                                 kernel ? PERFILE_OK : PERFILE_END);
+                if (kernel) {
+                    assert_int_equal(pid, 12);
+                    assert_int_equal(tid, 13);
+                    assert_int_equal(cpu, 3);
+                    assert_int_equal(id.stream_id, 70);
+                    assert_int_equal(id.identifier, 8);
+                }
+                r.body = (perfile_bytes){b.b.ptr + b.b.len - 40, 40}; /* no room for a trailer */
+                assert_int_equal(perfile_record_time(&r), PERFILE_NO_TIME);
+                assert_false(perfile_record_task(&r, &pid, &tid));
+                assert_false(perfile_record_cpu(&r, &cpu));
+            }
+        }
+        pf_session_free(s);
+    }
+}
+
 /* Every type, at every length: a trailer is there exactly when fixed part and trailer fit. */
 static void split_of_every_type(void **state)
 {
@@ -528,6 +573,7 @@ int main(void)
         cmocka_unit_test(stat_names_its_event),
         cmocka_unit_test(sample_fields),
         cmocka_unit_test(trailers),
+        cmocka_unit_test(of_a_later_kernel),
         cmocka_unit_test(split_of_every_type),
         cmocka_unit_test(left_out_trailer),
         cmocka_unit_test(own_fields),

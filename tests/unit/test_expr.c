@@ -368,7 +368,7 @@ static const struct {
     {"type == ", 9, "missing at the end"},
     {"perid > 5", 1, "there is no perid; did you mean period"},
     {"type == SMAPLE", 9, "did you mean SAMPLE"},
-    {"type == \"FOO\"", 9, "is no value of type"},
+    {"type == \"FOO\"", 9, "is not a value of type"},
     {"cpumode == KERNLE", 12, "did you mean kernel"},
     {"prot & EXEX", 8, "did you mean exec"},
     {"mmap2.filenam == \"x\"", 1, "did you mean mmap2.filename"},
@@ -420,7 +420,7 @@ static const struct {
     {"pid == 1.5", 8, "not an integer"},
     {"pid == 010", 8, "0o"},
     {"pid == 0x", 8, "digits are missing"},
-    {"pid == 0b12", 8, "no digit"},
+    {"pid == 0b12", 8, "not a digit"},
     {"pid == 5min", 8, "unknown unit"},
     {"pid == 18446744073709551615 + 1", 8, "not between"},
     {"filename ~ \"[a\"", 12, "no ]"},
@@ -435,7 +435,7 @@ static const struct {
     {"switch.pid == 1", 1, "switch records have no pid"},
     {"pid == 1 or pid == 2", 10, "write ||"},
     {"PID == 1", 1, "did you mean pid"},
-    {"type == PROG_LOAD", 9, "no value of type"},
+    {"type == PROG_LOAD", 9, "not a value of type"},
 };
 
 static void refused(void **state)

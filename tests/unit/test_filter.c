@@ -504,6 +504,78 @@ static void a_model_of_its_own_that_is_full_is_an_error(void **state)
     print_message("%u refused, %u with a model that is cut\n", refused, cut);
 }
 
+/* A record of a type that a later kernel adds, after sample 20 and with its time: as file and pipe.
+ */
+static void with_later_type(builder *b, bool file, bool swap)
+{
+    *b = (builder){.swap = swap};
+    if (file)
+        capture_header(b);
+    else
+        capture_pipe_header(b, 2);
+    for (uint32_t i = 0; i < N; i++) {
+        capture_sample(b, i);
+        if (i == 20) {
+            size_t start = build_begin(b, 30, 0);
+            build_u64(b, 5470); /* a field; the time is in the trailer */
+            capture_trailer(b, i);
+            build_end(b, start);
+        }
+    }
+    if (file)
+        capture_data_end(b);
+}
+
+/* How many records of that type a capture has. */
+static uint64_t of_later_type(perfile_bytes capture)
+{
+    perfile_source *source;
+    perfile_stream *s;
+    const perfile_record *r;
+    uint64_t n = 0;
+    assert_int_equal(perfile_source_memory(capture, "capture", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+    while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+        if (r->type == 30) {
+            assert_int_equal(perfile_record_time(r), 5200);
+            n++;
+        }
+    perfile_stream_close(s);
+    return n;
+}
+
+/* Terms keep and drop it by its trailer, like records whose types are known. */
+static void records_of_a_later_kernel_have_a_time(void **state)
+{
+    static const struct {
+        uint32_t kind;
+        const char *text;
+        uint64_t samples, later;
+    } terms[] = {
+        {PERFILE_FILTER_BY_TIME, "5200ns..5200ns", 1, 1},
+        {PERFILE_FILTER_BY_TIME, "5100ns..5300ns", 21, 1},
+        {PERFILE_FILTER_BY_TIME, "..5199ns", 20, 0},
+        {PERFILE_FILTER_BY_TIME, "5201ns..", 27, 0},
+        {PERFILE_FILTER_BY_TIME, "5470ns..", 1, 0},
+        {PERFILE_FILTER_BY_PID, "100", N, 1},
+    };
+    (void)state;
+    for (unsigned i = 0; i < 4 * sizeof terms / sizeof terms[0]; i++) {
+        const perfile_filter_term term = {.kind = terms[i / 4].kind, .text = terms[i / 4].text};
+        const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
+        perfile_filter_summary sum = {0};
+        perfile_sink *sink;
+        BUILDER b;
+        with_later_type(&b, i & 1, i & 2);
+        assert_int_equal(of_later_type(built(&b)), 1);
+        assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+        assert_int_equal(filter_bytes(built(&b), &how, sink, &sum, NULL), PERFILE_OK);
+        assert_int_equal(sum.kept_samples, terms[i / 4].samples);
+        assert_int_equal(of_later_type(perfile_sink_bytes(sink)), terms[i / 4].later);
+        perfile_sink_close(sink);
+    }
+}
+
 static void every_allocation_may_fail(void **state)
 {
     const perfile_filter_term terms[] = {{.kind = PERFILE_FILTER_BY_TIME, .text = "10%.."},
@@ -552,6 +624,7 @@ int main(void)
         cmocka_unit_test(days_of_the_wall_clock),
         cmocka_unit_test(odd_pids_and_many_ranges),
         cmocka_unit_test(a_model_of_its_own_that_is_full_is_an_error),
+        cmocka_unit_test(records_of_a_later_kernel_have_a_time),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,7 @@ static void test_clocks(bool swap)
     join();
     is_as_in(1, PERFILE_FEATURE_CLOCK_DATA);
     is_as_in(1, PERFILE_FEATURE_CLOCKID);
-    says("0 29 1 0 feature CLOCK_DATA: taken from b.data, whose clock the output has");
+    says("0 29 1 0 feature CLOCK_DATA: taken from b.data, which has the clock of the output");
     end();
 
     /* Another input's, moved into the clock of the output. */

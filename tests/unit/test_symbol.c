@@ -763,7 +763,7 @@ static void distrusted_maps(void **state)
     assert_null(refused);
     assert_int_equal(mkfifo("perf-4.map", 0644), 0);
     assert_false(pf_symfile_open_own(&f, "perf-4.map", 0, 0, &refused)); /* comes back */
-    assert_string_equal(refused, "it is no regular file");
+    assert_string_equal(refused, "it is not a regular file");
     unlink("perf-4.map");
 }
 

@@ -352,7 +352,7 @@ static int open_writer(packing *p, bool appends, perfile_sink *below)
     if (appends)
         st = cli_archive_open(&out, w->limits, false, &after, &err);
     if (st == PERFILE_END) {
-        cli_message("%s: it is no archive: nothing can be appended to it", w->out);
+        cli_message("%s: it is not an archive: nothing can be appended to it", w->out);
         return CLI_FAILED;
     }
     if (st == PERFILE_OK)

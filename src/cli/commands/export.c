@@ -77,23 +77,24 @@ static void report_losses(const report *x)
 {
     const perfile_export_summary *s = &x->sum;
     if (x->foreign)
-        cli_message("the records of another family than perf's cannot be exported");
+        cli_message("records of a family other than perf cannot be exported");
     note(x->losses.lost_samples, "sample was lost while recording",
          "samples were lost while recording");
     note(x->lost_records, "record was lost while recording", "records were lost while recording");
-    note(s->unmapped, "node of the call tree is not in anything that is known to be mapped",
-         "nodes of the call tree are not in anything that is known to be mapped");
+    note(s->unmapped, "node of the call tree is in no known mapping",
+         "nodes of the call tree are in no known mapping");
     if (x->symbols)
         cli_unnamed_print(x->symbols, NULL, s->stacks - s->unmapped - s->named);
     note(s->too_costly, "name or file of debug information took too much time or memory",
          "names or files of debug information took too much time or memory");
     note(s->without_stack, "sample has no address", "samples have no address");
     note(s->unreadable, "call chain could not be read", "call chains could not be read");
-    note(s->not_joined, "call chain lacks its user part, which did not come",
-         "call chains lack their user part, which did not come");
+    note(s->not_joined, "call chain lacks its user part, which was not found",
+         "call chains lack their user part, which was not found");
     report_unwinding(s);
-    note(s->payloads_left_out, "sample of a tracepoint is without its payload: memory has a limit",
-         "samples of tracepoints are without their payload: memory has a limit");
+    note(s->payloads_left_out,
+         "sample of a tracepoint has no payload: memory for payloads is limited",
+         "samples of tracepoints have no payload: memory for payloads is limited");
     note(s->not_inlined, "inlined function has no frame: there are too many of them",
          "inlined functions have no frames: there are too many of them");
     if (s->names_most)

@@ -476,7 +476,7 @@ static perfile_status print_chunks(perfile_archive *a, bool json, bool *damaged,
         st = PERFILE_E_NOMEM;
     cli_table_free(t);
     for (uint32_t i = 0; st == PERFILE_OK && pf_archive_gap_at(a, i, &gap); i++)
-        cli_print("%" PRIu64 ": %" PRIu64 " bytes are no chunk\n", gap.offset, gap.bytes);
+        cli_print("%" PRIu64 ": %" PRIu64 " bytes belong to no chunk\n", gap.offset, gap.bytes);
     return st;
 }
 

@@ -227,7 +227,7 @@ const char *cli_verdict_words(unsigned verdict)
 {
     static const char *const words[] = {
         "opens it and reads all of it", "opens it and loses some of it",
-        "opens it and does not come to its end", "refuses to open it"};
+        "opens it and does not read it to its end", "refuses to open it"};
     return words[verdict];
 }
 
