@@ -31,8 +31,8 @@ extern "C" {
 
 /* Types of perfile_decode(), perfile_encode() besides those of records. */
 enum {
-    PERFILE_TYPE_FEATURE = 0x7e000000, /* + PERFILE_FEATURE_…: payload of a feature section */
-    PERFILE_TYPE_ATTR = 0x7f000000,    /* perfile_attr */
+    PERFILE_TYPE_FEATURE = 0x7e000000,  /* + PERFILE_FEATURE_…: payload of a feature section */
+    PERFILE_TYPE_ATTR = 0x7f000000,     /* perfile_attr */
     PERFILE_TYPE_SAMPLE_ID = 0x7f000001 /* perfile_sample_id: trailer of a kernel record */
 };
 

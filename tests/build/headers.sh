@@ -38,7 +38,7 @@ grep -q '    uint16_t shoe_size; /\* of a test \*/' copy/include/perfile/records
 grep -q '^u16 *shoe_size *of a test$' copy/format/perf.data.5
 
 # Macros: those of the headers are the ones that are there with them and not without.
-printf '#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n' >without.c
+printf '#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n' >without.c
 printf '#include <perfile/perfile.h>\n' | cat without.c - >with.c
 for way in without with; do
     "$PERFILE_CC" -std=c11 -dM -E -I"$PERFILE_SOURCE/include" "$way.c" | awk '{ sub(/\(.*/, "", $2); print $2 }' |
