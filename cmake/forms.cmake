@@ -1,6 +1,8 @@
-# Forms of `perfile export` that need libraries besides those of all others.  A build without them has the other forms.
+# Forms of dumps, captures and `perfile export` that need libraries besides those of all others.  A build without them has
+# the other forms.
 #   perfile_forms_sources, _include, _definitions, _libraries: what the library needs to have them
 #   perfile_forms_packages: their pkg-config names
+option(PERFILE_CBOR "Archives, and dumps in CBOR; needs libcbor" ON)
 option(PERFILE_PPROF "Export to pprof, if libprotobuf-c, protoc-c and zlib are there" ON)
 option(PERFILE_PERFETTO "Export to Perfetto, if libprotobuf-c and protoc-c are there" ON)
 
@@ -12,6 +14,13 @@ set(perfile_forms_definitions "")
 set(perfile_forms_libraries "")
 set(perfile_forms_packages "")
 
+if(PERFILE_CBOR)
+  pkg_check_modules(PERFILE_LIBCBOR REQUIRED IMPORTED_TARGET libcbor)
+  list(APPEND perfile_forms_libraries PkgConfig::PERFILE_LIBCBOR)
+  list(APPEND perfile_forms_packages libcbor)
+else()
+  list(APPEND perfile_forms_definitions PERFILE_WITHOUT_CBOR)
+endif()
 if(PERFILE_PPROF OR PERFILE_PERFETTO)
   pkg_check_modules(PERFILE_PROTOBUF_C IMPORTED_TARGET libprotobuf-c)
   find_program(PERFILE_PROTOC_C protoc-c)

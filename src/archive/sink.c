@@ -299,6 +299,8 @@ perfile_status pf_archive_writer_new(perfile_sink *below, const perfile_archive 
 {
     perfile_archive_options given;
     perfile_status st = pf_options_copy(&given, options, "archive.options", err);
+    if (st == PERFILE_OK)
+        st = pf_cbor_needed("archives", err);
     if (st != PERFILE_OK)
         return st;
     pf_archive_writer *w = pf_alloc(1, sizeof *w);

@@ -273,7 +273,7 @@ perfile_status pf_archive_recognise(perfile_source *s, bool by_end, bool *is, pe
     if (!*is && s->seekable && s->size >= 2 * PF_ARCHIVE_HEADER)
         *is = header_at(s, PF_ARCHIVE_HEADER) ||
               (by_end && header_at(s, s->size - PF_ARCHIVE_HEADER));
-    return PERFILE_OK;
+    return *is ? pf_cbor_needed("archives", err) : PERFILE_OK;
 }
 
 perfile_status pf_archive_read(perfile_source *source, unsigned flags, pf_archive *a,

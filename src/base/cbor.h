@@ -55,6 +55,10 @@ typedef struct pf_cbor {
                                        * base/cbor.c) */
 } pf_cbor;
 
+/* Fails with PERFILE_E_UNSUPPORTED in a build without libcbor, whose other functions here do
+ * nothing.  `what`, a plural, is for the message. */
+perfile_status pf_cbor_needed(const char *what, perfile_error *err);
+
 /* Returns a reader of one item, which must fill all of `bytes`.  The bytes are borrowed. */
 pf_cbor pf_cbor_begin(perfile_bytes bytes);
 

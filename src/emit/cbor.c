@@ -5,6 +5,8 @@
  * written.  Numbers are CBOR integers, including the 64-bit numbers that jsonl writes as strings.
  * The cbor_encode_…() functions of libcbor get the size of the buffer; here there is always enough
  * room. */
+#ifndef PERFILE_WITHOUT_CBOR
+
 #include <cbor/encoding.h>
 
 #include "base/byte_order.h"
@@ -200,3 +202,7 @@ const pf_emit_ops pf_emit_cbor = {
     .finish = lines_finish,
     .failure = lines_failure,
 };
+
+#else
+typedef int pf_emit_cbor_is_missing; /* C needs a declaration */
+#endif

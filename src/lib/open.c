@@ -264,10 +264,13 @@ const pf_driver *const pf_drivers[] = {
 #include "perfile/format/families.def"
     NULL};
 
-const pf_emit_ops *const pf_emit_forms[] = {&pf_emit_text, &pf_emit_jsonl, &pf_emit_cbor,
+/* Some of these need a library that not every build has (cmake/forms.cmake). */
+const pf_emit_ops *const pf_emit_forms[] = {&pf_emit_text, &pf_emit_jsonl,
+#ifndef PERFILE_WITHOUT_CBOR
+                                            &pf_emit_cbor,
+#endif
                                             &pf_emit_tsv, NULL};
 
-/* Some of these need a library that not every build has (cmake/forms.cmake). */
 const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
                                               &pf_emit_flamegraph,
                                               &pf_emit_speedscope,

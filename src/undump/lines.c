@@ -434,7 +434,9 @@ perfile_status pf_undump(perfile_source *from, pf_undump_note_fn *note, void *us
     int fd;
     if (pf_source_has_entries(from))
         return pf_fail(err, PERFILE_E_USAGE, "options.from", "a dump is a file, not a directory");
-    perfile_status st = pf_temporary_open(NULL, "undump", &fd, err);
+    perfile_status st = pf_cbor_needed("dumps in CBOR", err);
+    if (st == PERFILE_OK)
+        st = pf_temporary_open(NULL, "undump", &fd, err);
     if (st != PERFILE_OK)
         return st;
     st = perfile_sink_fd(fd, "temporary file", NULL, &sink, err);

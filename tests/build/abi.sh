@@ -26,7 +26,8 @@ done
 
 "$PERFILE_CMAKE" -S "$PERFILE_SOURCE" -B build -DCMAKE_C_COMPILER="$PERFILE_CC" -DCMAKE_BUILD_TYPE=None \
     -DCMAKE_C_FLAGS="-g -O0" -DPERFILE_BUILD_TESTS=OFF -DPERFILE_BUILD_SAMPLES=OFF \
-    -DPERFILE_DWARF=OFF -DPERFILE_SYMBOLS=OFF -DPERFILE_PPROF=OFF -DPERFILE_PERFETTO=OFF >build.log
+    -DPERFILE_DWARF=OFF -DPERFILE_SYMBOLS=OFF -DPERFILE_PPROF=OFF -DPERFILE_PERFETTO=OFF \
+    -DPERFILE_TABLES=OFF -DPERFILE_CBOR=OFF >build.log
 "$PERFILE_CMAKE" --build build --target perfile_shared perfile_command -j2 >>build.log 2>&1
 library=build/libperfile.so
 same library "$abi/perfile.abi" "$library" || {
@@ -41,6 +42,22 @@ for command in "export --to folded --inline" "stats --by srcline"; do
     # shellcheck disable=SC2086
     build/perfile $command "$PERFILE_SOURCE/samples/captures/callgraph.data" >out 2>err || status=$?
     [ "$status" = 1 ] && [ ! -s out ] && grep -q 'built without libdw' err || { echo "$command: $status"; cat err; failed=1; }
+done
+"$PERFILE" convert --to archive -o packed "$PERFILE_SOURCE/samples/captures/callgraph.data"
+"$PERFILE" dump --format cbor "$PERFILE_SOURCE/samples/captures/callgraph.data" >dumped
+for command in "info packed" "convert --to archive -o new packed.data" "convert --from cbor --to perf.data -o new dumped"; do
+    status=0
+    cp "$PERFILE_SOURCE/samples/captures/callgraph.data" packed.data
+    # shellcheck disable=SC2086
+    build/perfile $command >out 2>err || status=$?
+    [ "$status" != 0 ] && [ ! -s out ] && [ ! -e new ] && grep -q 'need libcbor, and this library was built without it' err ||
+        { echo "$command: $status"; cat err; failed=1; }
+done
+! readelf -d "$library" | grep -q libcbor || { echo "the library is linked with libcbor"; failed=1; }
+for command in info stats validate "dump --format jsonl"; do
+    # shellcheck disable=SC2086
+    build/perfile $command "$PERFILE_SOURCE/samples/captures/callgraph.data" >out 2>err ||
+        { echo "$command: does not work without libcbor"; cat err; failed=1; }
 done
 
 # The comparison, on interfaces that differ: a member, a parameter, a function, an enumerator.
