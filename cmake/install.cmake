@@ -37,7 +37,11 @@ if(TARGET perfile_command)
 endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
 install(FILES format/views.sql format/views_clickhouse.sql DESTINATION "${CMAKE_INSTALL_DATADIR}/perfile")
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Links to what is not installed become text.
+file(READ README.md readme)
+string(REGEX REPLACE "\\[([^]]*)\\]\\((ARCHITECTURE|include/|\\.ci/|samples/captures/)[^)]*\\)" "\\1" readme "${readme}")
+file(WRITE "${PROJECT_BINARY_DIR}/README.md" "${readme}")
+install(FILES LICENSE "${PROJECT_BINARY_DIR}/README.md" CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES format/perf.data.5 DESTINATION "${CMAKE_INSTALL_MANDIR}/man5")
 include(cmake/documentation.cmake)
 # What headers and manual refer to: the pages of format/ with the tables, and the samples.

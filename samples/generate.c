@@ -102,7 +102,7 @@ static perfile_status put_samples(perfile_writer *w, const uint32_t index[2], bo
     for (uint32_t i = 0; i < N_SAMPLES && st == PERFILE_OK; i++) {
         bool fault = i % 10 == 9;
         uint64_t ip = CODE + i % 64 * 16;
-        const uint64_t chain[3] = {UINT64_MAX - 511 /* user code follows */, ip, CODE + 0x1000};
+        const uint64_t chain[3] = {PERFILE_CALLCHAIN_USER, ip, CODE + 0x1000};
         perfile_put_options how = {.size = sizeof how,
                                    .event = index[fault],
                                    .misc = PERFILE_MISC_CPUMODE_USER,

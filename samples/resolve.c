@@ -16,9 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Entries of callchains that are not addresses; see perf_event_open(2). */
-#define CONTEXT_KERNEL ((uint64_t)-128)
-#define CONTEXT_USER   ((uint64_t)-512)
 #define CONTEXT_LOWEST ((uint64_t)-4095) /* entries from here on are not addresses */
 
 typedef struct resolver {
@@ -85,9 +82,9 @@ static perfile_status print_chain(const resolver *r, const perfile_record *recor
         return PERFILE_OK;
     for (size_t i = 0; i < s.callchain.n; i++) {
         uint64_t addr = perfile_word(&s.callchain, i);
-        if (addr == CONTEXT_KERNEL)
+        if (addr == PERFILE_CALLCHAIN_KERNEL)
             space = PERFILE_NO_PID;
-        else if (addr == CONTEXT_USER)
+        else if (addr == PERFILE_CALLCHAIN_USER)
             space = pid;
         if (addr >= CONTEXT_LOWEST)
             continue;

@@ -3,7 +3,8 @@
  * Conventions of the whole library:
  *
  * - Functions that can fail return perfile_status and take a perfile_error last, which may be
- *   NULL.  Results go through pointers and are untouched on failure.
+ *   NULL.  Results go through pointers and are untouched on failure, but for decoders of records.h,
+ *   which leave there what they could read.
  * - Every struct of options begins with its `size` (set it to sizeof), so that programs built
  *   against an older header go on working with a newer library.
  * - Structs inside other structs or in arrays (perfile_filter_term, perfile_merge_input …) have no
@@ -18,12 +19,14 @@
  *   prints nothing and never calls exit(); it starts threads only where a program asks for them
  *   (members called `threads`), and waits for them before it returns.  It keeps no state outside of
  *   objects but perfile_set_allocator().  A perfile_symbols that demangles names or reads debug
- * information has a child process, which ends with it.
+ *   information has a child process, which ends with it.
  * - Callbacks are called by the thread that called the library, unless their comment says something
  *   else.  They return normally (no longjmp(), no C++ exception), and call no function on the
  *   object that calls them.
  * - The library changes no handler of a signal.  Writing to a closed pipe raises SIGPIPE; a program
  *   that ignores it gets PERFILE_E_IO with EPIPE.
+ * - Names that begin with perfile_ or PERFILE_ are those of the library, and in programs that link
+ *   it statically those with pf_ and PF_, too.
  * - A call that takes an object over does so only on success: after a failure the caller still owns
  *   it, unless the function says otherwise.
  */
@@ -43,8 +46,12 @@
 extern "C" {
 #endif
 
-/* PERFILE_DECLARATIONS: defined by programs that read these headers to make a binding.  Then there
- * is nothing in them but declarations of standard C (samples/comm_counts.py). */
+/* PERFILE_DECLARATIONS: defined by programs that read these headers to make a binding for another
+ * language (samples/comm_counts.py).  Then there is nothing in them but declarations of standard C:
+ * types, enumerators, and the functions that the shared library exports.  Inline functions and
+ * macros are left out; an inline function only calls one that is exported, with a number for what
+ * is asked: perfile_stream_get_summary() calls perfile_summary(), perfile_mmap2_decode() calls
+ * perfile_decode() … */
 #if defined(__GNUC__) && !defined(PERFILE_DECLARATIONS)
 #define PERFILE_API __attribute__((visibility("default")))
 #else

@@ -11,8 +11,8 @@
  * decoder gets exactly the input from them, or there is an error that names the member.
  *
  * - `has_…` members tell which members are present, as for decoders; of two that exclude each other
- *   the second need not be set.  `present` of perfile_sample and perfile_sample_id must have the
- *   bits that the layout requires.
+ *   the second need not be set.  Members under a `has_…` that is false must be 0.  `present` of
+ *   perfile_sample and perfile_sample_id must have the bits that the layout requires.
  * - Counts and lengths (nr, raw_size …) are computed from the data that they describe; the values
  *   in these members are ignored.
  * - Numbers are native.  Arrays, strings and lists may come from a decoded struct, of either byte
@@ -293,247 +293,247 @@ static inline perfile_status perfile_tracing_data_encode(const perfile_tracing_d
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_TRACING_DATA, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_TRACING_DATA, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_build_ids_encode(const perfile_build_ids *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_BUILD_ID, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_BUILD_ID, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_hostname_encode(const perfile_hostname *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_HOSTNAME, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_HOSTNAME, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_osrelease_encode(const perfile_osrelease *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_OSRELEASE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_OSRELEASE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_tool_version_encode(const perfile_tool_version *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_VERSION, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_VERSION, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_arch_encode(const perfile_arch *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_ARCH, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_ARCH, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_nrcpus_encode(const perfile_nrcpus *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_NRCPUS, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_NRCPUS, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cpudesc_encode(const perfile_cpudesc *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CPUDESC, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CPUDESC, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cpuid_encode(const perfile_cpuid *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CPUID, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CPUID, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_total_mem_encode(const perfile_total_mem *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_TOTAL_MEM, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_TOTAL_MEM, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cmdline_encode(const perfile_cmdline *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CMDLINE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CMDLINE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_event_desc_encode(const perfile_event_desc *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_EVENT_DESC, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_EVENT_DESC, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cpu_topology_encode(const perfile_cpu_topology *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CPU_TOPOLOGY, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CPU_TOPOLOGY, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_numa_topology_encode(const perfile_numa_topology *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_NUMA_TOPOLOGY, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_NUMA_TOPOLOGY, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_branch_stack_used_encode(const perfile_branch_stack_used *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_BRANCH_STACK, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_BRANCH_STACK, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_pmu_mappings_encode(const perfile_pmu_mappings *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_PMU_MAPPINGS, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_PMU_MAPPINGS, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_group_desc_encode(const perfile_group_desc *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_GROUP_DESC, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_GROUP_DESC, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_auxtrace_index_encode(const perfile_auxtrace_index *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_AUXTRACE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_AUXTRACE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_stat_used_encode(const perfile_stat_used *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_STAT, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_STAT, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cache_encode(const perfile_cache *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CACHE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CACHE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sample_time_encode(const perfile_sample_time *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_SAMPLE_TIME, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_SAMPLE_TIME, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_mem_topology_encode(const perfile_mem_topology *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_MEM_TOPOLOGY, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_MEM_TOPOLOGY, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_clockid_encode(const perfile_clockid *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CLOCKID, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CLOCKID, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_dir_format_encode(const perfile_dir_format *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_DIR_FORMAT, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_DIR_FORMAT, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_bpf_prog_info_encode(const perfile_bpf_prog_info *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_BPF_PROG_INFO, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_BPF_PROG_INFO, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_bpf_btf_encode(const perfile_bpf_btf *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_BPF_BTF, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_BPF_BTF, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_compression_encode(const perfile_compression *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_COMPRESSED, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_COMPRESSED, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cpu_pmu_caps_encode(const perfile_cpu_pmu_caps *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CPU_PMU_CAPS, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CPU_PMU_CAPS, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_clock_data_encode(const perfile_clock_data *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CLOCK_DATA, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CLOCK_DATA, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_hybrid_topology_encode(const perfile_hybrid_topology *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_HYBRID_TOPOLOGY, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_HYBRID_TOPOLOGY, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_pmu_caps_encode(const perfile_pmu_caps *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_PMU_CAPS, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_PMU_CAPS, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cpu_domain_info_encode(const perfile_cpu_domain_info *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CPU_DOMAIN_INFO, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CPU_DOMAIN_INFO, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_elf_machine_encode(const perfile_elf_machine *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_E_MACHINE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_E_MACHINE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_cln_size_encode(const perfile_cln_size *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_CLN_SIZE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_CLN_SIZE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sp_file_encode(const perfile_sp_file *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_FILE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_FILE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sp_meta_info_encode(const perfile_sp_meta_info *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_META_INFO, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_META_INFO, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sp_debug_unwind_encode(const perfile_sp_debug_unwind *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_DEBUG_UNWIND, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_DEBUG_UNWIND, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sp_debug_unwind_file_encode(const perfile_sp_debug_unwind_file *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_DEBUG_UNWIND_FILE, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_DEBUG_UNWIND_FILE, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sp_file2_encode(const perfile_sp_file2 *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_FILE2, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_FILE2, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sp_etm_branch_list_encode(const perfile_sp_etm_branch_list *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_ETM_BRANCH_LIST, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_ETM_BRANCH_LIST, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sp_init_map_encode(const perfile_sp_init_map *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,
     perfile_error *err)
 {
-    return perfile_encode(PERFILE_TYPE_FEATURE + PERFILE_FEATURE_INIT_MAP, in, size, how, out, room, len, err);
+    return perfile_encode(PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE_INIT_MAP, in, size, how, out, room, len, err);
 }
 static inline perfile_status perfile_sample_encode(const perfile_sample *in, size_t size,
     const perfile_encode_options *how, void *out, size_t room, size_t *len,

@@ -1,6 +1,7 @@
 /* Where bytes go.
  *
- * Writes are buffered.  An error is final: every later call on the sink returns it again, so a
+ * Writes are buffered: an output of up to 1 MiB reaches its file or callbacks all at once, when it
+ * is flushed or finished.  An error is final: every later call on the sink returns it again, so a
  * writer may check once, at perfile_sink_finish(). */
 #ifndef PERFILE_SINK_H
 #define PERFILE_SINK_H

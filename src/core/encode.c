@@ -155,7 +155,8 @@ static perfile_status check_present(const char *where, uint64_t present, uint64_
     if (present == wanted)
         return PERFILE_OK;
     return pf_fail(err, PERFILE_E_USAGE, where,
-                   "present is 0x%" PRIx64 ", the sample_type of the layout asks for 0x%" PRIx64,
+                   "present is 0x%" PRIx64 ", the layout asks for 0x%" PRIx64
+                   " (has_weight is for the bits of weights)",
                    present, wanted);
 }
 

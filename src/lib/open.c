@@ -77,7 +77,7 @@ static const char *foreign_kind(perfile_bytes head)
         if (head.len >= kinds[i].n && memcmp(head.ptr, kinds[i].magic, kinds[i].n) == 0)
             return kinds[i].what;
     if (is_text(head))
-        return "this looks like `perf script` output; pass the perf.data file instead";
+        return "this is text, perhaps the output of `perf script`; pass the perf.data file instead";
     return NULL;
 }
 

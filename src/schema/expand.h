@@ -109,10 +109,13 @@ static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
  * an unused local variable, as the target of the assignment. */
 #define PF_COUNTED_o                        ~, o
 #define PF_COUNTED_PF_AT_MOST(member, n)    ~, o->member
-#define PF_COUNTED_PF_GIVEN(has, member, n) ~, o->member
-#define PF_COUNTED_PF_BUILD_ID_SIZE(member) ~, o->member
-#define PF_SETTLE(n, ...)                   PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))
-#define PF_SETTLE_MEMBER(n, member)         (member) = (__typeof__(member))(n);
+#define PF_COUNTED_PF_GIVEN(has, member, n) ~, PF_IF_PRESENT(has, member)
+#define PF_COUNTED_PF_BUILD_ID_SIZE(member) ~, PF_IF_PRESENT(has_size, member)
+/* The member; if it is not present, it becomes 0, and the count goes where nobody reads it. */
+#define PF_IF_PRESENT(has, member)                                                                 \
+    *(o->has ? &o->member : (o->member = 0, &(__typeof__(o->member)){0}))
+#define PF_SETTLE(n, ...)           PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))
+#define PF_SETTLE_MEMBER(n, member) (member) = (__typeof__(member))(n);
 
 /* PF_WIDTH_branch_entry …: bytes of a layout in the input.  Each member of variable size adds
  * PF_VARIABLE, so a value of at least PF_VARIABLE means that the size depends on the input. */

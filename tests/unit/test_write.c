@@ -572,6 +572,37 @@ static void targets(void **state)
     }
 }
 
+/* What a struct has under a `has_…` that is false would not be stored: it is refused, not lost. */
+static void nothing_is_lost_in_absent_members(void **state)
+{
+    (void)state;
+    uint8_t out[512];
+    size_t len;
+    const perfile_encode_options how = {.size = sizeof how};
+    perfile_mmap2 m = {.pid = 1, .has_inode = true, .filename = written_text("/usr/bin/written")};
+    assert_int_equal(perfile_mmap2_encode(&m, sizeof m, &how, out, sizeof out, &len, &err),
+                     PERFILE_OK);
+    m.prot = 5;
+    says(perfile_mmap2_encode(&m, sizeof m, &how, out, sizeof out, &len, &err), PERFILE_E_USAGE,
+         "mmap2.prot");
+    m.has_prot = true;
+    assert_int_equal(perfile_mmap2_encode(&m, sizeof m, &how, out, sizeof out, &len, &err),
+                     PERFILE_OK);
+    m.build_id = written_text("12345678901234567890");
+    says(perfile_mmap2_encode(&m, sizeof m, &how, out, sizeof out, &len, &err), PERFILE_E_USAGE,
+         "mmap2.build_id");
+
+    perfile_attr a = {.type = 1, .is_period = true, .sample_period = 3, .wakeup_watermark = 3};
+    says(perfile_attr_encode(&a, sizeof a, &how, out, sizeof out, &len, &err), PERFILE_E_USAGE,
+         "attr.wakeup_watermark");
+    a.wakeup_watermark = 0;
+    assert_int_equal(perfile_attr_encode(&a, sizeof a, &how, out, sizeof out, &len, &err),
+                     PERFILE_OK);
+    a.extra = written_text("tail");
+    says(perfile_attr_encode(&a, sizeof a, &how, out, sizeof out, &len, &err), PERFILE_E_USAGE,
+         "attr.extra");
+}
+
 /* The output of callbacks that can go back. */
 typedef struct kept {
     uint8_t *bytes;
@@ -808,6 +839,7 @@ int main(void)
         cmocka_unit_test(targets),
         cmocka_unit_test(the_list_of_features_ends),
         cmocka_unit_test(callbacks_may_go_back),
+        cmocka_unit_test(nothing_is_lost_in_absent_members),
         cmocka_unit_test(abort_leaves_nothing),
         cmocka_unit_test(directories_replace_captures),
         cmocka_unit_test(directories_have_no_holes),
