@@ -130,7 +130,8 @@ static void begin(const char *id, const char *doc)
     else
         commented(line, comment);
     if (sample)
-        commented("    uint64_t present;", "what is there: bits of sample_type, without those of weights");
+        commented("    uint64_t present;",
+                  "what is there: bits of sample_type, without those of weights");
     else
         commented("    uint32_t reserved0;", "0");
 }
@@ -428,7 +429,8 @@ static void encoder(const char *id, const char *name, bool is_feature)
              "    perfile_error *err)",
              id, id);
     snprintf(call, sizeof call, "perfile_encode(%s_%s, in, size, how, out, room, len, err)",
-             is_feature ? "PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE" : "PERFILE_RECORD", name);
+             is_feature ? "PERFILE_TYPE_FEATURE + (uint32_t)PERFILE_FEATURE" : "PERFILE_RECORD",
+             name);
     function(head, call);
 }
 
