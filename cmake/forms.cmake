@@ -2,6 +2,7 @@
 # the other forms.
 #   perfile_forms_sources, _include, _definitions, _libraries: what the library needs to have them
 #   perfile_forms_packages: their pkg-config names
+option(PERFILE_EXPORTS "Forms of `perfile export` and `perfile script`, tables for Arrow" ON)
 option(PERFILE_CBOR "Archives, and dumps in CBOR; needs libcbor" ON)
 option(PERFILE_PPROF "Export to pprof, if libprotobuf-c, protoc-c and zlib are there" ON)
 option(PERFILE_PERFETTO "Export to Perfetto, if libprotobuf-c and protoc-c are there" ON)
@@ -20,6 +21,12 @@ if(PERFILE_CBOR)
   list(APPEND perfile_forms_packages libcbor)
 else()
   list(APPEND perfile_forms_definitions PERFILE_WITHOUT_CBOR)
+endif()
+if(NOT PERFILE_EXPORTS)
+  set(PERFILE_PPROF OFF)
+  set(PERFILE_PERFETTO OFF)
+  set(PERFILE_TABLES OFF)
+  list(APPEND perfile_forms_definitions PERFILE_WITHOUT_EXPORTS)
 endif()
 if(PERFILE_PPROF OR PERFILE_PERFETTO)
   pkg_check_modules(PERFILE_PROTOBUF_C IMPORTED_TARGET libprotobuf-c)

@@ -271,22 +271,32 @@ const pf_emit_ops *const pf_emit_forms[] = {&pf_emit_text, &pf_emit_jsonl,
 #endif
                                             &pf_emit_tsv, NULL};
 
-const pf_emit_ops *const pf_export_forms[] = {&pf_emit_folded,
-                                              &pf_emit_flamegraph,
-                                              &pf_emit_speedscope,
-                                              &pf_emit_firefox,
-                                              &pf_emit_chrome,
-                                              &pf_emit_aux,
+/* What shows one record after the other, but not by the name of a format of records. */
+static const pf_emit_ops *const scripts[] = {
+#ifndef PERFILE_WITHOUT_EXPORTS
+    &pf_emit_script,
+#endif
+    NULL};
+
+const pf_emit_ops *const pf_export_forms[] = {
+#ifndef PERFILE_WITHOUT_EXPORTS
+    &pf_emit_folded,
+    &pf_emit_flamegraph,
+    &pf_emit_speedscope,
+    &pf_emit_firefox,
+    &pf_emit_chrome,
+    &pf_emit_aux,
+#endif
 #ifdef PERFILE_WITH_PPROF
-                                              &pf_emit_pprof,
+    &pf_emit_pprof,
 #endif
 #ifdef PERFILE_WITH_PERFETTO
-                                              &pf_emit_perfetto,
+    &pf_emit_perfetto,
 #endif
 #ifdef PERFILE_WITH_TABLES
-                                              &pf_emit_parquet,
+    &pf_emit_parquet,
 #endif
-                                              NULL};
+    NULL};
 
 /* Opens writers: finds the driver by the name of the format, and refuses options that the format
  * does not have.  Also lists the outputs of all drivers.  The writers themselves are in the rooms
@@ -406,8 +416,7 @@ bool pf_format_at(bool viewers, size_t position, perfile_format *out, size_t siz
 static perfile_status new_emitter(const char *format, perfile_sink *sink, perfile_emitter **out,
                                   perfile_error *err)
 {
-    static const pf_emit_ops *const others[] = {&pf_emit_script, NULL};
-    const pf_emit_ops *const *const tables[] = {pf_emit_forms, pf_export_forms, others};
+    const pf_emit_ops *const *const tables[] = {pf_emit_forms, pf_export_forms, scripts};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (size_t i = 0; tables[t][i]; i++)
             if (strcmp(tables[t][i]->name, format) == 0)

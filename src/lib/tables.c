@@ -3,6 +3,8 @@
  * The row makers (src/tables) receive records and push out full batches.  Here the direction is
  * reversed: get_next() feeds runs of records until a batch of the requested table comes out.  The
  * batches are in a queue, because one run, or the end of the capture, can make several. */
+#ifndef PERFILE_WITHOUT_EXPORTS /* else: see the end of this file */
+
 #include <errno.h>
 #include <string.h>
 
@@ -441,3 +443,19 @@ perfile_status perfile_table_stream(perfile_source *source, const char *table,
                                      .private_data = x};
     return PERFILE_OK;
 }
+
+#else /* a build with the CMake option PERFILE_EXPORTS off has no row makers */
+
+#include "base/error.h"
+#include "perfile/arrow.h"
+
+perfile_status perfile_table_stream(perfile_source *source, const char *table,
+                                    const perfile_table_options *options,
+                                    struct ArrowArrayStream *out, perfile_error *err)
+{
+    (void)table, (void)options, (void)out;
+    perfile_source_close(source);
+    return pf_fail(err, PERFILE_E_UNSUPPORTED, "table", "this library was built without exports");
+}
+
+#endif

@@ -115,11 +115,25 @@ grep -q 'PERFILE_INSTALL:BOOL=OFF' part-default/CMakeCache.txt
 grep -q 'PERFILE_BUILD_COMMAND:BOOL=OFF' part-default/CMakeCache.txt
 grep -q 'PERFILE_BUILD_TESTS:BOOL=OFF' part-default/CMakeCache.txt
 
+# For readers only: without exports and without libcbor.
+"$PERFILE_CMAKE" -S part -B part-reader -Dperfile="$PERFILE_SOURCE" -DCMAKE_C_COMPILER="$PERFILE_CC" -DCMAKE_C_FLAGS=-O0 \
+    -DPERFILE_EXPORTS=OFF -DPERFILE_CBOR=OFF -DPERFILE_SYMBOLS=OFF -DPERFILE_DWARF=OFF >part-reader.log
+"$PERFILE_CMAKE" --build part-reader --target program -j 2 >>part-reader.log
+try "a reader" static part-reader/program
+! readelf -d part-reader/program | grep -q libcbor
+! nm part-reader/program | grep -qE 'pf_emit_(folded|script|cbor|parquet)$'
+nm cmake-perfile_static/program | grep -qE 'pf_emit_folded$' || { echo "self-check: a whole library has no exports"; exit 1; }
+
 # What headers and pages refer to is there.
 documents=$(dirname "$(find "$prefix" -name README.md)")
 for file in format/tables.md format/records.def samples/print_fields.c; do
     [ -s "$documents/$file" ] || { echo "not installed: $file"; exit 1; }
 done
+grep -oE '\]\([^)#:]+\)' "$documents/README.md" | sort -u | tr -d '()]' >links
+[ "$(wc -l <links)" -gt 10 ]
+while read -r file; do
+    [ -e "$documents/$file" ] || { echo "README.md has a link to $file, which is not installed"; exit 1; }
+done <links
 
 # The check for the shared library, on a program that does not use it.
 if is_shared /bin/sh; then
