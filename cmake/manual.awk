@@ -3,7 +3,7 @@
 #     awk -f manual.awk -v name=perfile_stream include/perfile/stream.h
 #
 # The comment at the top of the header is the description.  After it come the declarations, each after
-# its comment.  Of inline functions the declaration is shown, not the body.
+# its comment.  Inline functions are shown as such, without their bodies.
 #
 # The page about the library is made of all headers: perfile.h, base.h and the others.  It has the
 # comments of these two, and says what each header is for.
@@ -176,7 +176,8 @@ skipping {
 
 # A declaration of a function as one line, broken after commas where it is too long.
 function put_function(text,    n, i, words, out) {
-    gsub(/PERFILE_API |PERFILE_MUST_USE |static inline /, "", text)
+    gsub(/PERFILE_API |PERFILE_MUST_USE /, "", text)
+    sub(/^static inline /, "inline ", text) # not in the shared library
     gsub(/ +/, " ", text)
     n = split(text, words, " ")
     out = words[1]
