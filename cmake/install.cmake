@@ -41,7 +41,7 @@ install(FILES format/views.sql format/views_clickhouse.sql DESTINATION "${CMAKE_
 file(READ README.md readme)
 string(REGEX REPLACE "\\[([^]]*)\\]\\((ARCHITECTURE|include/|\\.ci/|samples/captures/)[^)]*\\)" "\\1" readme "${readme}")
 file(WRITE "${PROJECT_BINARY_DIR}/README.md" "${readme}")
-install(FILES LICENSE "${PROJECT_BINARY_DIR}/README.md" CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE "${PROJECT_BINARY_DIR}/README.md" CHANGELOG.md SECURITY.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES format/perf.data.5 DESTINATION "${CMAKE_INSTALL_MANDIR}/man5")
 include(cmake/documentation.cmake)
 # What headers and manual refer to: the pages of format/ with the tables, and the samples.

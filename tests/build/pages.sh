@@ -89,7 +89,7 @@ check "$PERFILE_SOURCE"
 
 # The top level, as far as git tracks it.
 if [ -e "$PERFILE_SOURCE/.git" ] && command -v git >/dev/null; then
-    allowed='.ci .clang-format .editorconfig .gitattributes .gitignore ARCHITECTURE.md CHANGELOG.md CMakeLists.txt CMakePresets.json LICENSE README.md cmake format fuzz include samples src tests'
+    allowed='.ci .clang-format .editorconfig .gitattributes .gitignore ARCHITECTURE.md CHANGELOG.md CMakeLists.txt CMakePresets.json LICENSE README.md SECURITY.md cmake format fuzz include samples src tests'
     git -C "$PERFILE_SOURCE" ls-files | cut -d/ -f1 | sort -u | while IFS= read -r name; do
         case " $allowed " in
         *" $name "*) ;;
