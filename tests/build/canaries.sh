@@ -5,7 +5,7 @@ set -eu
 . "$PERFILE_SOURCE/tests/needs.bash"
 needs python3
 if [ -d "$PERFILE_BUILD/canaries" ]; then
-    [ "$(wc -l <"$PERFILE_BUILD/canaries/options")" -gt 60 ]
+    [ "$(wc -l <"$PERFILE_BUILD/canaries/options")" -gt 50 ]
 fi
 
 mkdir -p include/perfile made

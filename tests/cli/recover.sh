@@ -23,7 +23,7 @@ expect 1 "no-files: the directory has no record files" -o x%d no-files
 expect 2 "--report takes json" --report xml -o x killed.data
 expect 2 "no sample_type" --event cycles -o x killed.data
 expect 2 "not both" --event cycles:sample_type=IP --attrs-from saved.data -o x killed.data
-expect 1 "this looks like" -o x "$captures/text.data"
+expect 1 "this is text" -o x "$captures/text.data"
 expect 1 "empty" -o x "$captures/empty.data"
 expect 1 "No such file" -o x missing.data
 
