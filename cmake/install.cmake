@@ -38,7 +38,10 @@ endif()
 install(FILES ${perfile_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/perfile")
 install(FILES format/views.sql format/views_clickhouse.sql DESTINATION "${CMAKE_INSTALL_DATADIR}/perfile")
 # Links to what is not installed become text.
-file(READ README.md readme)
+set(readme "")
+if(EXISTS "${PROJECT_SOURCE_DIR}/README.md") # not in the copies that tests make
+  file(READ "${PROJECT_SOURCE_DIR}/README.md" readme)
+endif()
 string(REGEX REPLACE "\\[([^]]*)\\]\\((ARCHITECTURE|include/|\\.ci/|samples/captures/)[^)]*\\)" "\\1" readme "${readme}")
 file(WRITE "${PROJECT_BINARY_DIR}/README.md" "${readme}")
 install(FILES LICENSE "${PROJECT_BINARY_DIR}/README.md" CHANGELOG.md SECURITY.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -268,7 +268,7 @@ def try_case(number, capture, command, options):
         if status not in (0, 3):
             return "failed" if capture.whole and not REFUSALS.search(err) else "refused", [words]
         # A form can be one that the version does not read, and then convert says why.
-        unread = "--target" in options and re.search(r"^perfile: .*: perf [\d.]+ (does not come|loses|refuses)", err, re.M)
+        unread = "--target" in options and re.search(r"^perfile: .*: perf [\d.]+ (does not read|loses|refuses)", err, re.M)
         if capture.whole and status == 3 and not unread:
             return "failed", ["of a whole capture " + words]
         kept, files = said(command, text)
