@@ -222,6 +222,7 @@ static inline PERFILE_MUST_USE perfile_status perfile_writer_text(perfile_writer
     return perfile_writer_set(w, PERFILE_WRITER_TEXT | number, text, strlen(text), err);
 }
 
+/* perfile_writer_set_hostname() … : perfile_writer_set() for one type. */
 /* clang-format off */
 /* BEGIN made of format/: setters */
 PERFILE_MUST_USE static inline perfile_status perfile_writer_set_tracing_data(perfile_writer *w, const perfile_tracing_data *in, size_t size,
