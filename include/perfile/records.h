@@ -383,7 +383,7 @@ typedef struct perfile_perfmon_branch {
 
 /* SAMPLE: one sample. */
 typedef struct perfile_sample {
-    uint64_t present; /* what is there: bits of sample_type, without those of weights */
+    uint64_t present; /* which fields are present: bits of sample_type, without those of weights */
     bool has_weight; /* the members with it are there */
     bool reserved_flags[3]; /* false; for later members */
     bool reserved2_flags[3]; /* false; for later members */
@@ -425,7 +425,7 @@ typedef struct perfile_sample {
 
 /* Trailer of a kernel record. */
 typedef struct perfile_sample_id {
-    uint64_t present; /* what is there: bits of sample_type, without those of weights */
+    uint64_t present; /* which fields are present: bits of sample_type, without those of weights */
     uint32_t pid; /* process; with PERFILE_SAMPLE_TID */
     uint32_t tid; /* thread; with PERFILE_SAMPLE_TID */
     uint64_t time; /* when; with PERFILE_SAMPLE_TIME */

@@ -55,8 +55,8 @@ typedef struct pf_cbor {
                                        * base/cbor.c) */
 } pf_cbor;
 
-/* Fails with PERFILE_E_UNSUPPORTED in a build without libcbor, whose other functions here do
- * nothing.  `what`, a plural, is for the message. */
+/* In a build without libcbor, fails with PERFILE_E_UNSUPPORTED; the other functions of this header
+ * then do nothing.  `what`, a plural, is for the message. */
 perfile_status pf_cbor_needed(const char *what, perfile_error *err);
 
 /* Returns a reader of one item, which must fill all of `bytes`.  The bytes are borrowed. */

@@ -197,13 +197,16 @@ static perfile_status decode_trailer(const perfile_record *record, void *out, si
     return decode_into(&k, &c, &row, &full, out, size, record->offset, err);
 }
 
-/* Decodes what is not a record of that type: its trailer, or nothing.  A record may have any number
- * as its type, those of PERFILE_TYPE_… too, but only of the perf family and without a row. */
+/* Decodes the trailer, which has no record type of its own, and fails for other types.  Also called
+ * for a record without a row: a file may use the number of PERFILE_TYPE_SAMPLE_ID as a type. */
 static __attribute__((noinline)) perfile_status
 decode_other(const perfile_record *r, uint32_t type, void *out, size_t size, perfile_error *err)
 {
     if (type == PERFILE_TYPE_SAMPLE_ID)
         return decode_trailer(r, out, size, err);
+    if (r->type == type)
+        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
+                       type);
     return pf_fail(err, PERFILE_E_USAGE, "record.type", "record of type %u, not %u", r->type, type);
 }
 
@@ -217,8 +220,7 @@ perfile_status perfile_decode(const perfile_record *r, uint32_t type, void *out,
     if (type == PERFILE_RECORD_SAMPLE) /* types of other families have other numbers */
         return sample_decode(r, out, size, err);
     if (!row)
-        return pf_fail(err, PERFILE_E_USAGE, "record.type", "no table has records of type %u",
-                       type);
+        return decode_other(r, type, out, size, err);
     return decode_by_row(r, row, &full, out, size, err);
 }
 

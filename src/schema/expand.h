@@ -111,7 +111,8 @@ static inline void pf_own_take_cpu(pf_own *own, uint32_t cpu)
 #define PF_COUNTED_PF_AT_MOST(member, n)    ~, o->member
 #define PF_COUNTED_PF_GIVEN(has, member, n) ~, PF_IF_PRESENT(has, member)
 #define PF_COUNTED_PF_BUILD_ID_SIZE(member) ~, PF_IF_PRESENT(has_size, member)
-/* The member; if it is not present, it becomes 0, and the count goes where nobody reads it. */
+/* The member that receives the count.  If the member is not present, it is set to 0, and the count
+ * is stored in an unused temporary. */
 #define PF_IF_PRESENT(has, member)                                                                 \
     *(o->has ? &o->member : (o->member = 0, &(__typeof__(o->member)){0}))
 #define PF_SETTLE(n, ...)           PF_SETTLE_MEMBER(n, PF_SECOND(__VA_ARGS__, uncounted, ~))

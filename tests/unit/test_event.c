@@ -352,6 +352,10 @@ static void of_a_later_kernel(void **state)
                 assert_false(perfile_record_task(&r, &pid, &tid));
                 assert_false(perfile_record_cpu(&r, &cpu));
             }
+            /* A file may have the number that asks for a trailer as a type. */
+            perfile_sample_id id;
+            const perfile_record odd = record(s, PERFILE_TYPE_SAMPLE_ID, &b);
+            assert_int_equal(perfile_sample_id_decode(&odd, &id, sizeof id, NULL), PERFILE_END);
         }
         pf_session_free(s);
     }

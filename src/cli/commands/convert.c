@@ -763,7 +763,7 @@ const cli_spec cli_convert_spec = {
              "\n"
              "With --from cbor, IN is what `perfile dump --format cbor` writes, or another\n"
              "program in that form (format/dump.cddl): OUT is the capture that has these\n"
-             "events and records.  What a dump does not have is left out and told: AUX data,\n"
+             "events and records.  What a dump lacks is left out and reported: AUX data,\n"
              "formats of tracepoints, damaged bytes.\n"
              "\n"
              "An archive can have several captures: one of each IN.  An IN that is an archive\n"

@@ -543,7 +543,7 @@ const cli_spec cli_stats_spec = {
              "  perfile stats --by comm,event --top 10 perf.data\n"
              "  perfile stats --by dso --type sample --time 10%..20% perf.data\n"
              "  perfile stats --by dso,sym --top 20 perf.data     like `perf report`\n"
-             "  perfile stats --by sym --sort total perf.data     what is behind most samples\n"
+             "  perfile stats --by sym --sort total perf.data     functions and what they call\n"
              "  perfile stats --tree --top 10 perf.data           and who called it\n"
              "  perfile stats --callees main --tree perf.data     what main spends its time on\n"
              "  perfile stats --compare before.data --top 20 after.data   like `perf diff`\n"

@@ -131,7 +131,7 @@ static void begin(const char *id, const char *doc)
         commented(line, comment);
     if (sample)
         commented("    uint64_t present;",
-                  "what is there: bits of sample_type, without those of weights");
+                  "which fields are present: bits of sample_type, without those of weights");
     else
         commented("    uint32_t reserved0;", "0");
 }
