@@ -22,7 +22,7 @@ typedef struct found {
 static void on_finding(void *user, const perfile_archive_finding *f)
 {
     found *x = user;
-    ENSURE(f->rule >= PERFILE_RULE_V_701 && f->rule < PERFILE_RULE_V_701 + RULES && f->text[0]);
+    ENSURE(f->rule >= PERFILE_RULE_V_701 && f->rule < PERFILE_RULE_V_701 + RULES && f->message[0]);
     ENSURE(f->severity == PERFILE_SEVERITY_ERROR || f->severity == PERFILE_SEVERITY_WARNING);
     x->n++;
     if (f->severity == PERFILE_SEVERITY_ERROR)

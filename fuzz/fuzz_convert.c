@@ -150,7 +150,7 @@ static uint64_t losses;
 static void on_note(void *user, const perfile_note *note)
 {
     (void)user;
-    ENSURE(note->text[0] && perfile_note_name(note->kind)[0] && note->count);
+    ENSURE(note->message[0] && perfile_note_name(note->kind)[0] && note->count);
     losses += pf_note_is_loss(note->kind);
 }
 

@@ -92,8 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool swap = flags & 1;
     perfile_open_options options = {.size = sizeof options, .as_stored = flags & 2};
     perfile_session *s, *other;
-    ENSURE(pf_session_new(swap, &options, &s, NULL) == PERFILE_OK);
-    ENSURE(pf_session_new(!swap, &options, &other, NULL) == PERFILE_OK);
+    ENSURE(pf_session_open(swap, &options, &s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_open(!swap, &options, &other, NULL) == PERFILE_OK);
     uint16_t misc = (uint16_t)choose(&c, 2);
     /* At most one event: with several, the id decides, which is read at the position of a trailer
      * even in records that are too short for one. */

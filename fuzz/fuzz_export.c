@@ -80,10 +80,10 @@ static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_f
     size_t n;
     perfile_error err = {0};
     perfile_filter_options all = {.size = sizeof all};
-    perfile_filter_open_options reading = {
+    perfile_open_filtered_options reading = {
         .size = sizeof reading, .how = &p->options, .model = true, .translate = true};
     ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
-    if (perfile_filter_open(source, &all, &reading, &s, &model, &err) != PERFILE_OK)
+    if (perfile_open_filtered(source, &all, &reading, &s, &model, &err) != PERFILE_OK)
         return;
     for (size_t i = 0; i < n_forms; i++) {
         perfile_emit_options how = {

@@ -43,7 +43,7 @@ static perfile_status compile(const char *text, bool asks, perfile_expr **e)
     const perfile_expr_options options = {.size = sizeof options,
                                           .provider = asks ? &provider : NULL};
     perfile_error err = {0};
-    perfile_status st = perfile_expr_compile(text, &options, e, &err);
+    perfile_status st = perfile_expr_open(text, &options, e, &err);
     if (st != PERFILE_OK)
         check_refusal(text, &err);
     return st;
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         type = PERFILE_RECORD_SIMPLEPERF + type - 200;
     bool swap = flags & 1;
     perfile_session *s;
-    ENSURE(pf_session_new(swap, NULL, &s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_open(swap, NULL, &s, NULL) == PERFILE_OK);
     uint16_t misc = (uint16_t)choose(&c, 2);
     for (uint64_t n = 0; n < (flags >> 2 & 3); n++)
         add_attr(s, swap, &c, n + 1);

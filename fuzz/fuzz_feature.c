@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool swap = flags & 1;
     perfile_open_options options = {.size = sizeof options, .as_stored = flags & 2};
     perfile_session *s;
-    ENSURE(pf_session_new(swap, &options, &s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_open(swap, &options, &s, NULL) == PERFILE_OK);
 
     builder b = {.swap = swap};
     build_attr_plan plan = {.size = 112, .flags = (uint64_t)1 << PERFILE_ATTR_BIT_USE_CLOCKID};

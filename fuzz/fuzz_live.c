@@ -63,7 +63,7 @@ static perfile_session *make_session(bool swapped, choices *c)
     const perfile_session_options o = {
         .size = sizeof o, .byte_order = pf_byte_order_of(swapped), .limits = &small_limits};
     perfile_session *s;
-    ENSURE(perfile_session_new(&o, &s, NULL) == PERFILE_OK);
+    ENSURE(perfile_session_open(&o, &s, NULL) == PERFILE_OK);
     for (uint64_t i = 0, n = choose(c, 1) % 3; i <= n; i++) {
         builder b = {.swap = swapped};
         const uint64_t id = 70 + i;

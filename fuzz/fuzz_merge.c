@@ -140,7 +140,7 @@ static void compare(const perfile_bytes *in, perfile_bytes out, uint32_t on_dama
 static void on_note(void *user, const perfile_merge_note *note)
 {
     (void)user;
-    ENSURE(note->kind < PERFILE_N_MERGE_NOTES && note->text && note->text[0]);
+    ENSURE(note->kind < PERFILE_N_MERGE_NOTES && note->message && note->message[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

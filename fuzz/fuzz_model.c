@@ -76,7 +76,7 @@ static void feed(perfile_model *m, const perfile_record *r)
 static perfile_model *new_model(const perfile_session *s)
 {
     perfile_model *m = NULL;
-    perfile_status st = perfile_model_new(s, &m, NULL);
+    perfile_status st = perfile_model_open(s, &m, NULL);
     ENSURE(st == PERFILE_OK || (tight && st == PERFILE_E_LIMIT));
     return m;
 }

@@ -38,10 +38,10 @@ static perfile_stream *open_stream(const plan *p, const perfile_model **model)
     perfile_stream *s;
     perfile_error err = {0};
     perfile_filter_options all = {.size = sizeof all};
-    perfile_filter_open_options reading = {
+    perfile_open_filtered_options reading = {
         .size = sizeof reading, .how = &p->options, .model = true};
     ENSURE(perfile_source_memory(p->in, "input", &source, NULL) == PERFILE_OK);
-    return perfile_filter_open(source, &all, &reading, &s, model, &err) == PERFILE_OK ? s : NULL;
+    return perfile_open_filtered(source, &all, &reading, &s, model, &err) == PERFILE_OK ? s : NULL;
 }
 
 /* Counts; returns NULL if the bytes are not a capture, or a limit was exceeded. */

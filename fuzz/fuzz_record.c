@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool swap = flags & 1;
     perfile_open_options options = {.size = sizeof options, .as_stored = flags & 2};
     perfile_session *s;
-    ENSURE(pf_session_new(swap, &options, &s, NULL) == PERFILE_OK);
+    ENSURE(pf_session_open(swap, &options, &s, NULL) == PERFILE_OK);
     uint16_t misc = (uint16_t)choose(&c, 2);
     for (uint64_t n = 0; n < (flags >> 2 & 3); n++)
         add_attr(s, swap, &c, n + 1);

@@ -27,10 +27,11 @@ static bool print(perfile_bytes in, const perfile_emit_options *how, perfile_sin
     perfile_error err;
     const perfile_open_options opening = {
         .size = sizeof opening, .on_damage = PERFILE_ON_DAMAGE_SALVAGE, .limits = &small_limits};
-    perfile_filter_open_options reading = {.size = sizeof reading, .how = &opening, .model = true};
+    perfile_open_filtered_options reading = {
+        .size = sizeof reading, .how = &opening, .model = true};
     const perfile_sort_options sorting = {.size = sizeof sorting};
     ENSURE(perfile_source_memory(in, "in", &source, NULL) == PERFILE_OK);
-    if (perfile_filter_open(source, NULL, &reading, &s, &options.model, &err) != PERFILE_OK)
+    if (perfile_open_filtered(source, NULL, &reading, &s, &options.model, &err) != PERFILE_OK)
         return false;
     ENSURE(perfile_sort(s, &sorting, &sorted, NULL) == PERFILE_OK);
     perfile_emitter *e = NULL;

@@ -15,7 +15,7 @@ static bool chains;
 static void on_loss(void *user, const perfile_target_loss *loss)
 {
     (void)user;
-    ENSURE(loss->kind < PERFILE_N_TARGET_LOSSES && loss->count && loss->name && loss->sentence[0]);
+    ENSURE(loss->kind < PERFILE_N_TARGET_LOSSES && loss->count && loss->name && loss->message[0]);
     told += loss->count;
     chains |= loss->kind >= PERFILE_TARGET_LOSS_CHAIN_LIMIT &&
               loss->kind <= PERFILE_TARGET_LOSS_CHAIN_ALONE;

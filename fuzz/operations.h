@@ -78,7 +78,7 @@ static inline perfile_status operate_model(perfile_stream *s, perfile_sink *sink
     const perfile_process *processes;
     const perfile_mapping *mappings;
     size_t n[3] = {0};
-    perfile_status st = perfile_model_new(perfile_stream_session(s), &m, err);
+    perfile_status st = perfile_model_open(perfile_stream_session(s), &m, err);
     while (st == PERFILE_OK && (st = perfile_stream_next(s, &r, err)) == PERFILE_OK)
         st = perfile_model_feed(m, r, err);
     if (st == PERFILE_END)

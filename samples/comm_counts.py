@@ -59,7 +59,7 @@ def main():
     # Names may come behind the records that they concern, so the capture is read twice.
     stream = open_capture(sys.argv[1])
     model = ffi.new("perfile_model **")
-    check(lib.perfile_model_new(lib.perfile_stream_session(stream), model, error))
+    check(lib.perfile_model_open(lib.perfile_stream_session(stream), model, error))
     for record in records(stream):
         check(lib.perfile_model_feed(model[0], record, error))
     counts = collections.Counter()

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     /* The form of the capture is detected. */
     perfile_status st = perfile_open_path(path, NULL, &stream, &err);
     if (st == PERFILE_OK)
-        st = perfile_model_new(perfile_stream_session(stream), &model, &err);
+        st = perfile_model_open(perfile_stream_session(stream), &model, &err);
 
     /* The model collects names from COMM and FORK records.  These may come after samples that they
      * concern, so it is queried after all records have been read. */

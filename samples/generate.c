@@ -142,7 +142,7 @@ int main(int argc, char **argv)
                                 .directory = is_directory,
                                 .compress_level = argc > 3 ? atoi(argv[3]) : 0,
                                 .sink_flags = PERFILE_SINK_REPLACE};
-    perfile_status st = perfile_writer_create(argv[1], &o, &w, &err);
+    perfile_status st = perfile_writer_open_path(argv[1], &o, &w, &err);
     if (st == PERFILE_OK)
         st = add_events(w, index, &err);
     if (st == PERFILE_OK)

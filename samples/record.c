@@ -182,7 +182,7 @@ static perfile_status make_session(perfile_session **session, const struct perf_
                                    perfile_error *err)
 {
     const perfile_words words = perfile_words_u64(ids, n_ids);
-    perfile_status st = perfile_session_new(NULL, session, err);
+    perfile_status st = perfile_session_open(NULL, session, err);
     return st == PERFILE_OK
                ? perfile_session_add_attr(*session, (perfile_bytes){(const uint8_t *)a, a->size},
                                           &words, NULL, NULL, err)
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
                                 .sink_flags = PERFILE_SINK_REPLACE};
     signal(SIGINT, stop);
     signal(SIGTERM, stop);
-    perfile_status st = perfile_writer_create(argv[is_child ? 1 : 3], &o, &w, &err);
+    perfile_status st = perfile_writer_open_path(argv[is_child ? 1 : 3], &o, &w, &err);
     if (st == PERFILE_OK)
         st = describe(w, &a, &err);
     if (st == PERFILE_OK)

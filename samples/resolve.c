@@ -117,7 +117,7 @@ static perfile_status resolve(const char *path, resolver *r, const perfile_symbo
     const perfile_record *record;
     perfile_status st = perfile_open_path(path, NULL, &first, err);
     if (st == PERFILE_OK)
-        st = perfile_model_new(perfile_stream_session(first), &r->model, err);
+        st = perfile_model_open(perfile_stream_session(first), &r->model, err);
     while (st == PERFILE_OK && (st = perfile_stream_next(first, &record, err)) == PERFILE_OK)
         st = perfile_model_feed(r->model, record, err);
     if (st == PERFILE_END)

@@ -36,7 +36,7 @@ static perfile_status learn(const char *path, perfile_stream **stream, perfile_m
     const perfile_record *r;
     perfile_status st = perfile_open_path(path, NULL, stream, err);
     if (st == PERFILE_OK)
-        st = perfile_model_new(perfile_stream_session(*stream), model, err);
+        st = perfile_model_open(perfile_stream_session(*stream), model, err);
     while (st == PERFILE_OK && (st = perfile_stream_next(*stream, &r, err)) == PERFILE_OK)
         st = perfile_model_feed(*model, r, err);
     return st < 0 ? st : PERFILE_OK;
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     if (st == PERFILE_OK) {
         perfile_expr_provider provider = {sizeof provider, model, knows, answer};
         perfile_expr_options options = {.size = sizeof options, .provider = &provider};
-        st = perfile_expr_compile(argv[1], &options, &expr, &err);
+        st = perfile_expr_open(argv[1], &options, &expr, &err);
     }
     if (st == PERFILE_OK)
         st = perfile_open_path(argv[2], NULL, &second, &err);

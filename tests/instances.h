@@ -94,7 +94,7 @@ static inline build_attr_plan roll_plan(dice *d)
 static inline perfile_session *roll_session(const build_attr_plan *plan, bool swap, uint32_t cpus)
 {
     perfile_session *s;
-    if (pf_session_new(swap, NULL, &s, NULL) != PERFILE_OK)
+    if (pf_session_open(swap, NULL, &s, NULL) != PERFILE_OK)
         abort();
     builder b = {.swap = swap};
     build_attr(&b, plan);

@@ -34,13 +34,13 @@ static inline void on_note(void *user, const perfile_merge_note *note)
     size_t len = strlen(m.told);
     (void)user;
     snprintf(m.told + len, sizeof m.told - len, "%" PRIu32 " %" PRIu32 " %d %" PRIu64 " %s\n",
-             note->kind, note->number, (int)note->input, note->count, note->text);
+             note->kind, note->number, (int)note->input, note->count, note->message);
 }
 
 static inline perfile_session *new_session(bool swap)
 {
     perfile_session *s;
-    assert_int_equal(pf_session_new(swap, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_open(swap, NULL, &s, NULL), PERFILE_OK);
     return s;
 }
 

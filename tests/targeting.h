@@ -38,7 +38,7 @@ static inline void on_loss(void *user, const perfile_target_loss *loss)
     out->first[loss->kind] = loss->first_offset;
     strncat(out->names, loss->name, sizeof out->names - strlen(out->names) - 1);
     strncat(out->names, " ", sizeof out->names - strlen(out->names) - 1);
-    assert_true(strlen(loss->sentence) > 20);
+    assert_true(strlen(loss->message) > 20);
 }
 
 static inline void begin(builder *b, const build_attr_plan *plan)

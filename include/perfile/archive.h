@@ -115,7 +115,7 @@ typedef struct perfile_archive_finding {
     uint32_t part;    /* number of a file in that capture */
     uint32_t reserved1;
     uint64_t part_offset, part_bytes; /* range in that file; 0 bytes: none */
-    const char *text;                 /* a sentence; valid during the call */
+    const char *message;              /* a sentence; valid during the call */
     uint64_t reserved[4];
 } perfile_archive_finding;
 

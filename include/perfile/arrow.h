@@ -122,7 +122,7 @@ typedef struct perfile_table_options {
  * a limit.
  *
  * The stream owns `source` on success; on failure the source is closed, too.  PERFILE_E_USAGE:
- * there is no such table, column or tracepoint.  Errors of perfile_filter_open() and
+ * there is no such table, column or tracepoint.  Errors of perfile_open_filtered() and
  * perfile_symbols_open(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_table_stream(
     perfile_source *source, const char *table, const perfile_table_options *options,

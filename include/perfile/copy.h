@@ -38,16 +38,16 @@ enum { /* perfile_note.kind */
 /* One kind of difference between input and output.  A note covers everything of the same kind,
  * number and damage. */
 typedef struct perfile_note {
-    uint32_t kind;     /* PERFILE_NOTE_… */
-    uint32_t number;   /* record type or feature number; UINT32_MAX: neither */
-    uint32_t damage;   /* PERFILE_DAMAGE_…, 0: none */
-    uint32_t part;     /* file of a directory that `offset` refers to */
-    uint64_t count;    /* number of records or other items */
-    uint64_t bytes;    /* their bytes */
-    uint64_t offset;   /* of the first; PERFILE_NO_OFFSET: none */
-    const char *text;  /* a sentence; valid during the call */
-    const char *where; /* static: the member of the options that decides this ("terms.pid",
-                        * "perfmon.rates"); NULL: none */
+    uint32_t kind;       /* PERFILE_NOTE_… */
+    uint32_t number;     /* record type or feature number; UINT32_MAX: neither */
+    uint32_t damage;     /* PERFILE_DAMAGE_…, 0: none */
+    uint32_t part;       /* file of a directory that `offset` refers to */
+    uint64_t count;      /* number of records or other items */
+    uint64_t bytes;      /* their bytes */
+    uint64_t offset;     /* of the first; PERFILE_NO_OFFSET: none */
+    const char *message; /* a sentence; valid during the call */
+    const char *where;   /* static: the member of the options that decides this ("terms.pid",
+                          * "perfmon.rates"); NULL: none */
 } perfile_note;
 
 #ifndef PERFILE_DECLARATIONS

@@ -68,8 +68,10 @@ typedef struct perfile_expr_options {
  * the error; err.message names the column and ends with two lines that show the position.
  * PERFILE_E_LIMIT: longer than 1 MiB, nested deeper than 64 levels, or more than 8192 steps or 1024
  * names.  PERFILE_E_NOMEM. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_compile(
-    const char *text, const perfile_expr_options *options, perfile_expr **expr, perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_expr_open(const char *text,
+                                                              const perfile_expr_options *options,
+                                                              perfile_expr **expr,
+                                                              perfile_error *err);
 
 /* Tests the condition on `r`; *yes is the result.  Call it before the next call on the record's
  * stream.  A record that cannot be decoded has only its leading fields at fixed offsets.  Fails if

@@ -26,7 +26,7 @@
  *
  * Only a pass over the complete capture tells which processes have selected data:
  *
- *     st = perfile_filter_new(&options, &filter, &err);
+ *     st = perfile_filter_open(&options, &filter, &err);
  *     for (int i = 0; st == PERFILE_OK && perfile_filter_wants_pass(filter, NULL); i++) {
  *         st = perfile_open_path("perf.data", NULL, &passes[i], &err);
  *         if (st == PERFILE_OK)
@@ -120,11 +120,11 @@ typedef struct perfile_filter_options {
     uint64_t reserved[7];
 } perfile_filter_options;
 
-/* A selection, and the results of its passes over the capture: perfile_filter_new(). */
+/* A selection, and the results of its passes over the capture: perfile_filter_open(). */
 typedef struct perfile_filter_state perfile_filter_state;
 
 /* Makes a filter from the terms.  PERFILE_E_USAGE: a term is invalid; err->message tells why. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_new(
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_open(
     const perfile_filter_options *options, perfile_filter_state **filter, perfile_error *err);
 
 /* The next pass over the capture before the stage is read. */
@@ -220,7 +220,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_capture(
     size_t filtered_size, perfile_copy_summary *copied, size_t copied_size, perfile_error *err);
 
 /* Options to read a capture through a filter.  Set `size`; zeros are the defaults. */
-typedef struct perfile_filter_open_options {
+typedef struct perfile_open_filtered_options {
     size_t size;
     const perfile_open_options *how; /* as for perfile_open() */
     bool model;                      /* fill *model */
@@ -243,19 +243,19 @@ typedef struct perfile_filter_open_options {
      * EMPTY, as from perfile_filter_capture().  May be NULL. */
     void (*note)(void *user, const perfile_note *note);
     uint64_t reserved[5];
-} perfile_filter_open_options;
+} perfile_open_filtered_options;
 
 /* Opens the capture on `source`, makes the passes that the filter needs, and puts the filter on it.
  * *stream owns everything on success; on failure the source is closed, too.  A pipe that must be
  * read more than once is spooled to a temporary file.  `options` may be NULL: everything is
  * selected.  With reading->model the complete capture is read once more beforehand, and *model
  * knows all names and mappings from the first record on; it lives as long as the stream.  Otherwise
- * `model` may be NULL.  Errors are those of perfile_open(), perfile_filter_new() and
+ * `model` may be NULL.  Errors are those of perfile_open(), perfile_filter_open() and
  * perfile_filter(). */
 PERFILE_API PERFILE_MUST_USE perfile_status
-perfile_filter_open(perfile_source *source, const perfile_filter_options *options,
-                    perfile_filter_open_options *reading, perfile_stream **stream,
-                    const perfile_model **model, perfile_error *err);
+perfile_open_filtered(perfile_source *source, const perfile_filter_options *options,
+                      perfile_open_filtered_options *reading, perfile_stream **stream,
+                      const perfile_model **model, perfile_error *err);
 
 #ifdef __cplusplus
 }

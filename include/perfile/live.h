@@ -3,7 +3,7 @@
  *
  *     perfile_session_options so = {.size = sizeof so};
  *     perfile_new_event event = {.size = sizeof event, .attr = &attr, .name = "cycles:u"};
- *     st = perfile_session_new(&so, &session, &err);
+ *     st = perfile_session_open(&so, &session, &err);
  *     st = perfile_session_add_event(session, &event, &index, &err);
  *
  *     perfile_stream_callbacks c = {.size = sizeof c, .user = me, .next = my_next};
@@ -41,10 +41,10 @@ typedef struct perfile_session_options {
 /* Makes a session without events.  `options` may be NULL.  Records that have it as their `session`
  * (perfile_record, perfile_ring_options) are decoded by its events; it must outlive them.
  * PERFILE_E_USAGE: a `size` is 0; PERFILE_E_NOMEM. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_session_new(
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_session_open(
     const perfile_session_options *options, perfile_session **session, perfile_error *err);
 
-/* Closes a session made by perfile_session_new(); the session of a stream belongs to the stream.
+/* Closes a session made by perfile_session_open(); the session of a stream belongs to the stream.
  * `session` may be NULL. */
 PERFILE_API void perfile_session_close(perfile_session *session);
 

@@ -73,8 +73,8 @@ typedef struct perfile_merge_note {
     uint32_t number; /* of the feature or record type; UINT32_MAX: neither */
     uint32_t input;  /* position; UINT32_MAX: several */
     uint32_t reserved;
-    uint64_t count;   /* records, entries */
-    const char *text; /* a sentence; valid during the call */
+    uint64_t count;      /* records, entries */
+    const char *message; /* a sentence; valid during the call */
 } perfile_merge_note;
 
 /* Set `size`; zeros are the defaults. */

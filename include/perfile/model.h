@@ -85,9 +85,9 @@ typedef struct perfile_mapping {
 
 /* Makes a model.  It asks `s` for build ids and for simpleperf's records of the initial state
  * (feature INIT_MAP); `s` must outlive the model.  PERFILE_E_NOMEM, PERFILE_E_LIMIT. */
-PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_new(const perfile_session *s,
-                                                              perfile_model **model,
-                                                              perfile_error *err);
+PERFILE_API PERFILE_MUST_USE perfile_status perfile_model_open(const perfile_session *s,
+                                                               perfile_model **model,
+                                                               perfile_error *err);
 
 /* Feeds the record `r`.  Records without facts about processes, and damaged ones, are skipped.
  * PERFILE_E_NOMEM, PERFILE_E_LIMIT (model_bytes): the model can still be queried, but may lack the

@@ -37,9 +37,9 @@ typedef struct perfile_gap {
 
 /* A remark that is not about a gap: a guess that was made, or a feature that was omitted. */
 typedef struct perfile_recover_note {
-    uint32_t feature; /* UINT32_MAX: not about a feature */
-    uint32_t damage;  /* 0: nothing was lost */
-    const char *text; /* a sentence; valid during the call */
+    uint32_t feature;    /* UINT32_MAX: not about a feature */
+    uint32_t damage;     /* 0: nothing was lost */
+    const char *message; /* a sentence; valid during the call */
 } perfile_recover_note;
 
 /* Set `size`; zeros are the defaults. */

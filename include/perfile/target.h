@@ -71,7 +71,7 @@ typedef struct perfile_target_loss {
     const char *name;      /* "CALLCHAIN_DEFERRED", "flags.defer_callchain", "config4"; may be "" */
     uint64_t count;        /* how often */
     uint64_t first_offset; /* in bytes, in the input: of the first record, attr or feature */
-    const char *sentence;  /* what was lost, for people */
+    const char *message;   /* what was lost; valid during the call */
 } perfile_target_loss;
 
 /* Set `size`, and `version` or `drop`. */

@@ -1,7 +1,7 @@
 /* Writes captures: takes facts and records, and makes a file, a pipe or a directory of them.
  *
  *     perfile_writer_options o = {.size = sizeof o};
- *     st = perfile_writer_create("out.data", &o, &w, &err);
+ *     st = perfile_writer_open_path("out.data", &o, &w, &err);
  *     st = perfile_writer_add_event(w, &event, &index, &err);
  *     st = perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err);
  *     …
@@ -73,12 +73,12 @@ typedef struct perfile_writer_options {
                             are encoded in it. 0: the byte order of this machine */
     bool compressed2;    /* COMPRESSED2 records (perf 6.16) instead of COMPRESSED */
     bool progressive;    /* for live recordings: see perfile_writer_open() */
-    bool directory;      /* perfile_writer_create(): a directory, see perfile_sink_directory() */
+    bool directory;      /* perfile_writer_open_path(): a directory, see perfile_sink_directory() */
     bool as_stored;      /* perfile_writer_event() accepts events even if a reader cannot tell their
                             records apart: for copies of captures with such events */
     int32_t compress_level; /* zstd level 1 to 22: compress records of the kernel; 0: do not
                                compress; or PERFILE_COMPRESS_… */
-    uint32_t sink_flags;    /* perfile_writer_create(): PERFILE_SINK_… */
+    uint32_t sink_flags;    /* perfile_writer_open_path(): PERFILE_SINK_… */
     /* The version of perf that shall read the capture, "6.1" or "perf-6.1"; NULL: any.  It sets
      * attr_size if that is 0.  In a pipe, features that this perf does not know are refused, and
      * the list of features ends the way it expects.  Compression that it has no records for and
@@ -106,8 +106,8 @@ perfile_writer_open(perfile_sink *sink, const perfile_writer_options *options,
 
 /* Like perfile_writer_open(), with a sink that the writer opens for `path` or "-" and owns. */
 PERFILE_API PERFILE_MUST_USE perfile_status
-perfile_writer_create(const char *path, const perfile_writer_options *options,
-                      perfile_writer **writer, perfile_error *err);
+perfile_writer_open_path(const char *path, const perfile_writer_options *options,
+                         perfile_writer **writer, perfile_error *err);
 
 /* Events.  All must be added before the first record of the kernel; in the form FILE before the
  * first record of any kind. */
@@ -489,7 +489,8 @@ typedef struct perfile_put_options {
 /* Encodes `in`, the struct of PERFILE_RECORD_…, and writes the record; `size` is sizeof *in.  The
  * trailer is as in the layout of the event.  A sample has no trailer; if its `present` is 0, it
  * gets all fields of the layout of its event; if `id` and `identifier` are 0, both become the id of
- * the event.  After AUXTRACE and HEADER_TRACING_DATA, write the bytes that they announce with
+ * the event.  Any other value in a field that the event does not have is refused, because it would
+ * be lost.  After AUXTRACE and HEADER_TRACING_DATA, write the bytes that they announce with
  * perfile_writer_extra().  Errors are those of encode.h and perfile_writer_put().
  * perfile_writer_put_comm() … do this for one type each. */
 PERFILE_API PERFILE_MUST_USE perfile_status
@@ -816,7 +817,7 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_writer_finish(perfile_writer
  * After that the writer can only be closed.  Does nothing after perfile_writer_finish(). */
 PERFILE_API void perfile_writer_abort(perfile_writer *w);
 
-/* Releases the writer, and the sink if perfile_writer_create() made it.  Without
+/* Releases the writer, and the sink if perfile_writer_open_path() made it.  Without
  * perfile_writer_finish() no file appears, unless the writer is `progressive`.  `w` may be NULL. */
 PERFILE_API void perfile_writer_close(perfile_writer *w);
 

@@ -43,7 +43,7 @@ static __attribute__((format(printf, 3, 4))) void tell(repair *x, const perfile_
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     told.severity = PERFILE_SEVERITY_ERROR;
-    told.text = text;
+    told.message = text;
     x->sum.damaged = true;
     if (x->lost)
         x->lost(x->user, &told);

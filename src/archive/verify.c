@@ -49,7 +49,7 @@ void pf_verify_tell(pf_verify *v, unsigned rule, unsigned severity, const pf_chu
                                  .severity = (uint8_t)severity,
                                  .offset = c ? c->offset : PERFILE_NO_OFFSET,
                                  .chunk = position_of(v->a, c),
-                                 .text = text};
+                                 .message = text};
     if (c && is_of_part(c)) {
         f.is_lost = is_lost;
         f.capture = pf_archive_capture_of(v->a, c->source);
@@ -250,7 +250,7 @@ static void tell_range(pf_verify *v, const pf_cover_range *r, bool is_lost, cons
                                        .part = r->part,
                                        .part_offset = r->offset,
                                        .part_bytes = r->bytes,
-                                       .text = text};
+                                       .message = text};
     v->finding(v->user, &f);
 }
 

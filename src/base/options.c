@@ -75,7 +75,7 @@ static const struct {
             RESERVED(filter_options, reserved)),
     OPTIONS(filter_capture_options, RESERVED(filter_capture_options, reserved0),
             RESERVED(filter_capture_options, reserved)),
-    OPTIONS(filter_open_options, RESERVED(filter_open_options, reserved)),
+    OPTIONS(open_filtered_options, RESERVED(open_filtered_options, reserved)),
     OPTIONS(session_options, RESERVED(session_options, reserved0),
             RESERVED(session_options, reserved)),
     OPTIONS(stream_callbacks, RESERVED(stream_callbacks, reserved)),

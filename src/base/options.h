@@ -28,7 +28,7 @@
     X(expr_options)                                                                                \
     X(filter_options)                                                                              \
     X(filter_capture_options)                                                                      \
-    X(filter_open_options)                                                                         \
+    X(open_filtered_options)                                                                       \
     X(session_options)                                                                             \
     X(stream_callbacks)                                                                            \
     X(merge_options)                                                                               \

@@ -220,7 +220,7 @@ perfile_status perfile_check(perfile_stream *below, const perfile_check_options 
     if (!c->times.of_cpu || !c->aux.buffers)
         st = pf_fail_nomem(err, "check");
     if (st == PERFILE_OK && wants_model(c))
-        st = perfile_model_new(c->session, &c->lookups.model, err);
+        st = perfile_model_open(c->session, &c->lookups.model, err);
     if (st != PERFILE_OK) {
         close_stage(&c->base);
         return st;

@@ -155,7 +155,7 @@ void cli_note(const char *name, const perfile_note *note)
         note->kind >= PERFILE_NOTE_FEATURE_LEFT_OUT && note->kind <= PERFILE_NOTE_FEATURE_NO_PLACE;
     char text[CLI_MEMBERS_TEXT];
     cli_note_of(name, feature ? note->number : UINT32_MAX, note->damage,
-                cli_with_options(note->where, note->text, text));
+                cli_with_options(note->where, note->message, text));
 }
 
 /* Messages on standard error, and how exit statuses are combined. */

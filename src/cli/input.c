@@ -2,7 +2,7 @@
  * the end.
  *
  * Without a selection and a model, the stream is the capture itself.  Otherwise it comes from
- * perfile_filter_open(), which reads the capture once or several times before the stream begins
+ * perfile_open_filtered(), which reads the capture once or several times before the stream begins
  * (in->passes); the progress line shows all these passes as one. */
 #include "cli/input.h"
 
@@ -184,7 +184,7 @@ static void on_note(void *user, const perfile_note *note)
 {
     const cli_input *in = user;
     char text[CLI_MEMBERS_TEXT];
-    cli_message("%s: %s", in->name, cli_with_options(note->where, note->text, text));
+    cli_message("%s: %s", in->name, cli_with_options(note->where, note->message, text));
 }
 
 static perfile_status open_source(const cli_file *file, uint32_t flags,
@@ -293,15 +293,15 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
 {
     perfile_source *source;
     perfile_filter_options select = {.size = sizeof select};
-    perfile_filter_open_options reading = {.size = sizeof reading,
-                                           .how = options,
-                                           .model = how->model,
-                                           .names_only = how->names_only,
-                                           .translate = how->translate,
-                                           .progress = on_pass,
-                                           .note = on_note,
-                                           .user = in,
-                                           .limit = &in->limit};
+    perfile_open_filtered_options reading = {.size = sizeof reading,
+                                             .how = options,
+                                             .model = how->model,
+                                             .names_only = how->names_only,
+                                             .translate = how->translate,
+                                             .progress = on_pass,
+                                             .note = on_note,
+                                             .user = in,
+                                             .limit = &in->limit};
     perfile_status st = how->sorted
                             ? cli_source_mapped(file, options->limits, &source, &in->error)
                             : cli_source_sequential(file, options->limits, &source, &in->error);
@@ -314,7 +314,7 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
                     : how->with_sideband ? 0
                                          : PERFILE_FILTER_ONLY;
     cli_progress_start(in->name);
-    st = perfile_filter_open(source, &select, &reading, &in->stream, &in->model, &in->error);
+    st = perfile_open_filtered(source, &select, &reading, &in->stream, &in->model, &in->error);
     in->passes = reading.passes;
     return st == PERFILE_OK && how->sorted ? sort_stream(in) : st;
 }

@@ -93,7 +93,7 @@ int cli_selection_check(const char *command, cli_selection *s)
     perfile_filter_state *filter;
     s->how.size = sizeof s->how;
     s->how.terms = s->terms;
-    perfile_status st = perfile_filter_new(&s->how, &filter, &err);
+    perfile_status st = perfile_filter_open(&s->how, &filter, &err);
     if (st == PERFILE_E_USAGE || st == PERFILE_E_LIMIT)
         return cli_usage_error(command, &err);
     if (st != PERFILE_OK) {

@@ -106,7 +106,7 @@ static perfile_status not_the_same(const char *where, unsigned damage, perfile_e
     if (err)
         err->damage = 0;
     return pf_fail(err, PERFILE_E_USAGE, where,
-                   "%s would not be read back as given (%s): it does not fit the layout, misc or "
+                   "%s would not be read back as given (%s): it does not fit sample_type, misc or "
                    "other members",
                    where, damage ? pf_damage_text(damage) : "something else would");
 }
@@ -171,6 +171,24 @@ static uint64_t wanted_bits(const perfile_layout *l, const int8_t *slots)
     for (unsigned i = 0; i < PERFILE_SAMPLE_BITS; i++)
         bits |= slots[i] > 0 ? UINT64_C(1) << i : 0;
     return bits;
+}
+
+perfile_sample_id pf_trailer_of(const perfile_layout *l, const perfile_sample_id *all)
+{
+    perfile_sample_id v = {.present = wanted_bits(l, l->trailer_slot)};
+    if (v.present & PERFILE_SAMPLE_TID)
+        v.pid = all->pid, v.tid = all->tid;
+    if (v.present & PERFILE_SAMPLE_TIME)
+        v.time = all->time;
+    if (v.present & PERFILE_SAMPLE_ID)
+        v.id = all->id;
+    if (v.present & PERFILE_SAMPLE_STREAM_ID)
+        v.stream_id = all->stream_id;
+    if (v.present & PERFILE_SAMPLE_CPU)
+        v.cpu = all->cpu, v.res = all->res;
+    if (v.present & PERFILE_SAMPLE_IDENTIFIER)
+        v.identifier = all->identifier;
+    return v;
 }
 
 /* Samples, READ and trailers need a layout, and `present` must match it. */

@@ -30,4 +30,8 @@ perfile_status pf_encode_feature_row(const pf_row *row, const pf_encode_space *s
                                      const void *in, const perfile_encode_options *how, size_t *len,
                                      perfile_error *err);
 
+/* Returns the trailer of a record of layout `l` with the values of `all`: `present` is set, and
+ * members that a trailer of this layout does not have are 0, as the encoder demands. */
+perfile_sample_id pf_trailer_of(const perfile_layout *l, const perfile_sample_id *all);
+
 #endif

@@ -31,8 +31,8 @@ static uint64_t new_seed(const perfile_session *s)
 }
 
 /* The seeds are set once, while the maps are empty. */
-perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
-                              perfile_session **session, perfile_error *err)
+perfile_status pf_session_open(bool swapped, const perfile_open_options *options,
+                               perfile_session **session, perfile_error *err)
 {
     perfile_session *s = pf_alloc(1, sizeof *s);
     if (!s)

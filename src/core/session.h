@@ -69,8 +69,8 @@ typedef struct pf_attr_fact {
     uint32_t ids_damage; /* PERFILE_DAMAGE_BAD_IDS if the ids are outside the file, 0 otherwise */
 } pf_attr_fact;
 
-perfile_status pf_session_new(bool swapped, const perfile_open_options *options,
-                              perfile_session **session, perfile_error *err);
+perfile_status pf_session_open(bool swapped, const perfile_open_options *options,
+                               perfile_session **session, perfile_error *err);
 void pf_session_free(perfile_session *s);
 
 /* Makes a separate session with the events, names, features and clock that `from` has now. */

@@ -14,8 +14,8 @@
 #include "perfile/live.h"
 #include "core/command.h"
 
-perfile_status perfile_session_new(const perfile_session_options *given, perfile_session **session,
-                                   perfile_error *err)
+perfile_status perfile_session_open(const perfile_session_options *given, perfile_session **session,
+                                    perfile_error *err)
 {
     perfile_session_options o;
     perfile_status st = pf_options_copy(&o, given, "session.options", err);
@@ -24,7 +24,7 @@ perfile_status perfile_session_new(const perfile_session_options *given, perfile
     if (st != PERFILE_OK)
         return st;
     const perfile_open_options options = {.size = sizeof options, .limits = o.limits};
-    return pf_session_new(pf_byte_order_swaps(o.byte_order), &options, session, err);
+    return pf_session_open(pf_byte_order_swaps(o.byte_order), &options, session, err);
 }
 
 void perfile_session_close(perfile_session *session)
@@ -254,7 +254,7 @@ perfile_status pf_session_copy(const perfile_session *from, const perfile_open_o
                                perfile_session **copy, perfile_error *err)
 {
     perfile_session *to;
-    perfile_status st = pf_session_new(from->swapped, options, &to, err);
+    perfile_status st = pf_session_open(from->swapped, options, &to, err);
     if (st != PERFILE_OK)
         return st;
     st = copy_events(to, from, err);

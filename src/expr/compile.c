@@ -1,4 +1,4 @@
-/* perfile_expr_compile(): parsing (parse.c) and linking.
+/* perfile_expr_open(): parsing (parse.c) and linking.
  *
  * The parser leaves a JUMP after the left operand of && and ||, and a NOT after the operand of !.
  * For each deciding step, linking computes where execution continues after true and after false,
@@ -144,8 +144,8 @@ static perfile_status take_options(perfile_expr *e, const perfile_expr_options *
     return st;
 }
 
-perfile_status perfile_expr_compile(const char *text, const perfile_expr_options *options,
-                                    perfile_expr **expr, perfile_error *err)
+perfile_status perfile_expr_open(const char *text, const perfile_expr_options *options,
+                                 perfile_expr **expr, perfile_error *err)
 {
     if (!memchr(text, 0, PF_EXPR_TEXT_BYTES + 1))
         return pf_fail(err, PERFILE_E_LIMIT, "expression", "the expression is longer than 1 MiB");

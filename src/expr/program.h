@@ -425,7 +425,7 @@ bool pf_expr_batch(const perfile_expr *e, const pf_run *run, const pf_step *s, u
 /* run.c: returns true if one of the ranges of a SET step contains the number. */
 bool pf_expr_in_ranges(const perfile_expr *e, const pf_step *s, pf_number v);
 
-/* The two halves of perfile_expr_compile(): parsing makes slots and steps, linking makes them
+/* The two halves of perfile_expr_open(): parsing makes slots and steps, linking makes them
  * fast. */
 
 /* Fills `e` from the text.  On failure, err has the column and shows that part of the text. */

@@ -285,8 +285,8 @@ perfile_status pf_filter_decide(pf_filter *x, const pf_run *run, uint64_t *keep,
 }
 
 /* Parses the terms; the caller's texts are not needed afterwards. */
-perfile_status perfile_filter_new(const perfile_filter_options *options,
-                                  perfile_filter_state **filter, perfile_error *err)
+perfile_status perfile_filter_open(const perfile_filter_options *options,
+                                   perfile_filter_state **filter, perfile_error *err)
 {
     pf_filter *x = pf_alloc(1, sizeof *x);
     if (!x)

@@ -47,7 +47,7 @@ perfile_status pf_split_init(pf_split *x, const perfile_split_options *options, 
     x->in_order = options->by <= PERFILE_SPLIT_RECORDS;
     /* Time windows follow each other, too, but a record of any window may be at any position. */
     x->stored = x->in_order && options->by != PERFILE_SPLIT_EVERY;
-    return perfile_filter_new(NULL, &x->scan, err);
+    return perfile_filter_open(NULL, &x->scan, err);
 }
 
 void pf_split_free(pf_split *x)

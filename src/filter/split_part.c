@@ -48,7 +48,7 @@ perfile_status pf_split_part(const pf_split *x, uint32_t n, pf_filter **part, pe
         how.flags = PERFILE_FILTER_NO_SIDEBAND;
     if (x->compact)
         how.flags = PERFILE_FILTER_COMPACT_SIDEBAND;
-    perfile_status st = perfile_filter_new(&how, part, err);
+    perfile_status st = perfile_filter_open(&how, part, err);
     if (st != PERFILE_OK)
         return st;
     (*part)->sideband.is_part = true;

@@ -259,8 +259,7 @@ static perfile_status add_where(pf_filter *x, const perfile_filter_term *t, perf
     if (!more)
         return pf_fail_nomem(err, "filter");
     x->terms.wheres = more;
-    perfile_status st =
-        perfile_expr_compile(t->text, &how, &x->terms.wheres[x->terms.n_wheres], err);
+    perfile_status st = perfile_expr_open(t->text, &how, &x->terms.wheres[x->terms.n_wheres], err);
     x->terms.n_wheres += st == PERFILE_OK;
     if (st == PERFILE_E_USAGE && err)
         err->offset = PERFILE_NO_OFFSET; /* an offset in the text; the message shows the position */

@@ -98,7 +98,7 @@ perfile_status pf_filter_feed(pf_filter *x, const perfile_record *r, perfile_err
     if (r->type == PERFILE_RECORD_SAMPLE)
         return PERFILE_OK;
     if (!x->names.model) {
-        perfile_status st = perfile_model_new(x->pass.session, &x->names.model, err);
+        perfile_status st = perfile_model_open(x->pass.session, &x->names.model, err);
         if (st != PERFILE_OK)
             return st;
     }

@@ -526,7 +526,8 @@ void pf_notes_add(pf_notes *notes, const perfile_note *one)
     if (n->count == 0) {
         n->offset = one->offset;
         n->part = one->part;
-        snprintf(notes->why[n - notes->at], sizeof notes->why[0], "%s", one->text ? one->text : "");
+        snprintf(notes->why[n - notes->at], sizeof notes->why[0], "%s",
+                 one->message ? one->message : "");
     }
     n->count += one->count;
     n->bytes += one->bytes;
@@ -651,7 +652,7 @@ uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const p
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(text, sizeof text, kinds[n.kind].sentence, what, why);
 #pragma GCC diagnostic pop
-        n.text = text;
+        n.message = text;
         note(user, &n);
     }
     return losses;

@@ -52,7 +52,7 @@ void pf_notes_record(pf_notes *notes, uint32_t kind, uint32_t number, uint32_t d
 void pf_notes_kept(pf_notes *notes, const perfile_record *r, const perfile_feature *f,
                    const perfile_error *why);
 
-/* Calls note() for each entry, with n->text set to its sentence, which is valid during the call.
+/* Calls note() for each entry, with n->message set to its sentence, which is valid during the call.
  * note() may be NULL.  Returns how many entries are losses. */
 uint64_t pf_notes_report(const pf_notes *notes, void (*note)(void *user, const perfile_note *note),
                          void *user);
@@ -64,7 +64,7 @@ static inline perfile_note pf_note_of_loss(const perfile_target_loss *loss)
                           .number = UINT32_MAX,
                           .count = loss->count,
                           .offset = loss->first_offset,
-                          .text = loss->sentence};
+                          .message = loss->message};
 }
 
 /* Progress of reading a capture, in bytes of its files, for the progress callbacks of the options.

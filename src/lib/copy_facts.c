@@ -40,8 +40,8 @@ static perfile_bytes terminated_name(pf_copy *x, const pf_event_type *t)
                                .count = 1,
                                .bytes = t->name.len,
                                .offset = PERFILE_NO_OFFSET,
-                               .text = "the name of an event type fills its 64 bytes without a "
-                                       "terminating zero: cut"};
+                               .message = "the name of an event type fills its 64 bytes without a "
+                                          "terminating zero: cut"};
     if (t->name.len <= MOST)
         return t->name;
     pf_notes_add(&x->notes, &note);
@@ -108,7 +108,7 @@ static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfil
     if (f->number == PERFILE_FEATURE_BUILD_ID && f->payload.len == 0 &&
         x->to == PERFILE_FORM_PIPE) {
         note.kind = PERFILE_NOTE_FEATURE_NO_PLACE;
-        note.text = "it has no entry";
+        note.message = "it has no entry";
         pf_notes_add(&x->notes, &note);
         return PERFILE_OK;
     }
@@ -120,7 +120,7 @@ static perfile_status write_feature(pf_copy *x, const perfile_feature *f, perfil
                    st == PERFILE_E_CORRUPT;
     if (refused && x->to == PERFILE_FORM_PIPE) {
         note.kind = PERFILE_NOTE_FEATURE_NO_PLACE;
-        note.text = why.message;
+        note.message = why.message;
         pf_notes_add(&x->notes, &note);
         return f->number == PERFILE_FEATURE_EVENT_DESC ? write_names(x, err) : PERFILE_OK;
     }

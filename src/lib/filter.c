@@ -1,5 +1,5 @@
 /* Filters a whole capture: perfile_filter_capture() writes the result with perfile_copy();
- * perfile_filter_open() returns the filtered stream to callers that read it (dump, stats).  Both
+ * perfile_open_filtered() returns the filtered stream to callers that read it (dump, stats).  Both
  * read the capture as often as the filter needs.
  *
  * A full pass over the capture is necessary to know which side-band the selected samples need.
@@ -159,7 +159,7 @@ static void note_not_recorded(const pf_filter *x, note_fn *report, void *user)
     perfile_note note = {.kind = PERFILE_NOTE_NOT_RECORDED,
                          .number = UINT32_MAX,
                          .offset = PERFILE_NO_OFFSET,
-                         .text = text};
+                         .message = text};
     while ((note.where = pf_filter_next_missing_field(x, &next))) {
         snprintf(text, sizeof text, "%s selects no sample: no event records the field it tests",
                  pf_filter_kind_name(note.where));
@@ -176,7 +176,7 @@ static void note_empty(const pf_filter *x, note_fn *report, void *user)
     perfile_note note = {.kind = PERFILE_NOTE_EMPTY,
                          .number = UINT32_MAX,
                          .offset = PERFILE_NO_OFFSET,
-                         .text = text};
+                         .message = text};
     if (!report)
         return;
     note_not_recorded(x, report, user);
@@ -289,7 +289,7 @@ static perfile_status filter(filtering *f, perfile_error *err)
         f->options.flags |= PERFILE_FILTER_FACTS_FIRST;
     if (pf_sink_has_parts(f->sink))
         f->writing.form = PERFILE_FORM_FILE;
-    perfile_status st = perfile_filter_new(&f->options, &f->in.filter, err);
+    perfile_status st = perfile_filter_open(&f->options, &f->in.filter, err);
     if (st == PERFILE_OK)
         st = make_seekable(f, err);
     if (st == PERFILE_OK)
@@ -450,7 +450,7 @@ static perfile_status make_model(pf_reading *x, perfile_error *err)
     size_t n;
     perfile_status st = open_pass(&x->in, &s, err);
     if (st == PERFILE_OK)
-        st = perfile_model_new(perfile_stream_session(s), &x->model, err);
+        st = perfile_model_open(perfile_stream_session(s), &x->model, err);
     while (st == PERFILE_OK && (st = perfile_stream_next_run(s, &first, &n, err)) == PERFILE_OK) {
         on_reading(x, first);
         st = feed(x, first, n, err);
@@ -489,12 +489,13 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
 }
 
 /* Owns `source` in any case: on success the stream owns it, on failure it is closed here. */
-perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_options *options,
-                                   perfile_filter_open_options *reading, perfile_stream **stream,
-                                   const perfile_model **model, perfile_error *err)
+perfile_status perfile_open_filtered(perfile_source *source, const perfile_filter_options *options,
+                                     perfile_open_filtered_options *reading,
+                                     perfile_stream **stream, const perfile_model **model,
+                                     perfile_error *err)
 {
     perfile_open_options how = {0};
-    perfile_filter_open_options asked = {0};
+    perfile_open_filtered_options asked = {0};
     pf_reading *x = pf_alloc(1, sizeof *x);
     if (!x) {
         perfile_source_close(source);
@@ -517,7 +518,7 @@ perfile_status perfile_filter_open(perfile_source *source, const perfile_filter_
                                                      .note = asked.note,
                                                      .user = asked.user};
     if (st == PERFILE_OK)
-        st = perfile_filter_new(options, &x->in.filter, err);
+        st = perfile_filter_open(options, &x->in.filter, err);
     x->names_only = asked.names_only;
     if (st == PERFILE_OK)
         st = open_all(x, asked.model, stream, err);

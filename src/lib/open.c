@@ -365,8 +365,8 @@ perfile_status perfile_writer_open(perfile_sink *sink, const perfile_writer_opti
 
 /* Opens a sink for `path` and a writer on it.  The writer owns the sink; closing the writer closes
  * both. */
-perfile_status perfile_writer_create(const char *path, const perfile_writer_options *options,
-                                     perfile_writer **writer, perfile_error *err)
+perfile_status perfile_writer_open_path(const char *path, const perfile_writer_options *options,
+                                        perfile_writer **writer, perfile_error *err)
 {
     perfile_writer_options o;
     perfile_sink *sink = NULL;

@@ -410,7 +410,7 @@ static void keep_notes(lot *l, uint32_t k)
     const pf_notes *notes = &l->at[k].copy.notes;
     for (uint32_t i = 0; i < notes->n; i++) {
         perfile_note one = notes->at[i];
-        one.text = notes->why[i];
+        one.message = notes->why[i];
         if (l->first + k == 0 || one.kind == PERFILE_NOTE_RECORDS_CUT)
             pf_notes_add(&l->s->notes, &one);
     }

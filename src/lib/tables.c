@@ -406,9 +406,9 @@ static perfile_status open_capture(reading *x, perfile_source *source,
         return st;
     }
     how.deliver |= PERFILE_DELIVER_DAMAGE;
-    perfile_filter_open_options open = {
+    perfile_open_filtered_options open = {
         .size = sizeof open, .how = &how, .model = true, .translate = true};
-    st = perfile_filter_open(source, o->filter, &open, &x->stream, &model, err);
+    st = perfile_open_filtered(source, o->filter, &open, &x->stream, &model, err);
     if (st == PERFILE_OK)
         st = begin(x, o, model, err);
     return st == PERFILE_OK ? wait_for_table(x, err) : st;

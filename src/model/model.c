@@ -36,8 +36,8 @@ perfile_status pf_model_fail(perfile_model *m, perfile_error *err)
                    (unsigned long long)m->budget.limit);
 }
 
-perfile_status perfile_model_new(const perfile_session *s, perfile_model **model,
-                                 perfile_error *err)
+perfile_status perfile_model_open(const perfile_session *s, perfile_model **model,
+                                  perfile_error *err)
 {
     perfile_model *m = pf_alloc(1, sizeof *m);
     if (!m)

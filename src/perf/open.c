@@ -142,7 +142,7 @@ static perfile_status open_first(pf_perf_stream *p, perfile_error *err)
     if (!usable && !p->base.container.directory)
         return not_a_capture(damage, head, err);
     p->swap = damage && !(a && a->byte_order) ? PF_NATIVE_BIG : h.swap;
-    st = pf_session_new(p->swap, &p->base.options, &p->base.session, err);
+    st = pf_session_open(p->swap, &p->base.options, &p->base.session, err);
     if (st == PERFILE_OK)
         st = assume_events(p, err);
     if (st == PERFILE_OK && damage)

@@ -273,7 +273,7 @@ static perfile_status derive_names(const pf_perf_writer *w, perfile_session **se
 {
     static const uint32_t sources[] = {PERFILE_FEATURE_PMU_MAPPINGS, PERFILE_FEATURE_TRACING_DATA};
     perfile_open_options o = {.size = sizeof o};
-    perfile_status st = pf_session_new(w->base.swap, &o, session, err);
+    perfile_status st = pf_session_open(w->base.swap, &o, session, err);
     for (uint32_t i = 0; i < w->n_events && st == PERFILE_OK; i++) {
         const pf_written_event *e = pf_write_event_at(w, i);
         pf_attr_fact fact = {.attr = {w->facts.ptr + e->attr, e->attr_len},

@@ -11,6 +11,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "core/encode.h"
 #include "core/layout.h"
 #include "core/zone.h"
 #include "io/out.h"
@@ -499,37 +500,22 @@ typedef struct record_build {
     uint8_t *record;               /* w->scratch, PF_RECORD_MOST bytes */
 } record_build;
 
-/* Returns the fields of the trailer of layout `l`, as bits of perfile_sample_id.present. */
-static uint64_t trailer_bits(const perfile_layout *l)
-{
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < sizeof l->trailer_slot; i++)
-        bits |= l->trailer_slot[i] > 0 ? UINT64_C(1) << i : 0;
-    return bits;
-}
-
 /* Fills the trailer from the put options.  Records marked `synthesized` have a trailer of zeros, as
- * in perf.  Fields that are not in sample_type stay 0, because the encoder refuses other values. */
+ * in perf. */
 static void fill_trailer(record_build *m)
 {
     const perfile_put_options *g = &m->given;
-    const perfile_layout *l = &m->event->layout;
-    m->trailer.present = trailer_bits(l);
-    if (g->synthesized)
-        return;
-    uint64_t id = g->id ? g->id : m->event->id;
-    m->trailer = (perfile_sample_id){
-        .present = m->trailer.present,
-        .pid = l->sample_type & PERFILE_SAMPLE_TID ? g->pid : 0,
-        .tid = l->sample_type & PERFILE_SAMPLE_TID ? g->tid : 0,
-        .time = l->sample_type & PERFILE_SAMPLE_TIME ? g->time : 0,
-        .id = l->sample_type & PERFILE_SAMPLE_ID ? id : 0,
-        .stream_id = !(l->sample_type & PERFILE_SAMPLE_STREAM_ID) ? 0
-                     : g->stream_id                               ? g->stream_id
-                                                                  : id,
-        .cpu = l->sample_type & PERFILE_SAMPLE_CPU ? g->cpu : 0,
-        .identifier = l->sample_type & PERFILE_SAMPLE_IDENTIFIER ? id : 0,
-    };
+    const uint64_t id = g->id ? g->id : m->event->id;
+    perfile_sample_id v = {0};
+    if (!g->synthesized)
+        v = (perfile_sample_id){.pid = g->pid,
+                                .tid = g->tid,
+                                .time = g->time,
+                                .id = id,
+                                .stream_id = g->stream_id ? g->stream_id : id,
+                                .cpu = g->cpu,
+                                .identifier = id};
+    m->trailer = pf_trailer_of(&m->event->layout, &v);
 }
 
 /* Refuses an id that is not an id of the event: the record would belong to another event, with
@@ -591,30 +577,16 @@ static perfile_status finish_record(pf_perf_writer *w, const record_build *m, si
     return pf_write_record(w, (perfile_bytes){m->record, len}, m->given.part, err);
 }
 
-/* Refuses fields that the sample has and its event does not: they would be lost. */
-static perfile_status check_sample(const pf_perf_writer *w, const record_build *m,
-                                   const perfile_sample *s, perfile_error *err)
+/* Returns the id to store in a field of ids: `given`, or `id` if it is 0; 0 if the event does not
+ * have the field. */
+static uint64_t sample_id(bool has_field, uint64_t given, uint64_t id)
 {
-    const uint64_t fields = m->event->layout.sample_type;
-    const struct {
-        uint64_t bit;
-        size_t n;
-        const char *name;
-    } lists[] = {{PERFILE_SAMPLE_CALLCHAIN, s->callchain.n, "callchain"},
-                 {PERFILE_SAMPLE_RAW, s->raw.len, "raw"}};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        if (lists[i].n && !(fields & lists[i].bit))
-            return pf_fail(err, PERFILE_E_USAGE, "writer.put",
-                           "the sample has a %s, and sample_type of event %u does not",
-                           lists[i].name, m->given.event);
-    perfile_status st = check_id(w, m, fields & PERFILE_SAMPLE_ID ? s->id : 0, err);
-    return st == PERFILE_OK
-               ? check_id(w, m, fields & PERFILE_SAMPLE_IDENTIFIER ? s->identifier : 0, err)
-               : st;
+    return !has_field ? 0 : given ? given : id;
 }
 
 /* Encodes and writes a sample.  If in->present is 0, it has the fields of its sample_type.  Ids of
- * 0 are replaced by the id of the options, or else by the first id of the event. */
+ * 0 are replaced by the id of the options, or else by the first id of the event.  Other values in
+ * fields that the event does not have are refused by the encoder. */
 static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, size_t size,
                                  const perfile_put_options *how, perfile_error *err)
 {
@@ -631,17 +603,17 @@ static perfile_status put_sample(pf_perf_writer *w, const perfile_sample *in, si
                    ? finish_record(w, &m, len, err)
                    : PERFILE_E_USAGE;
     memcpy(&s, in, size);
-    st = check_sample(w, &m, &s, err);
+    uint64_t fields = m.event->layout.sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
+    st = check_id(w, &m, s.id, err);
+    if (st == PERFILE_OK)
+        st = check_id(w, &m, s.identifier, err);
     if (st != PERFILE_OK)
         return st;
-    uint64_t fields = m.event->layout.sample_type & PERFILE_SAMPLE_KNOWN & ~weights;
     uint64_t id = m.given.id ? m.given.id : m.event->id;
     if (!s.present)
         s.present = fields;
-    if (fields & PERFILE_SAMPLE_IDENTIFIER && !s.identifier)
-        s.identifier = id;
-    if (fields & PERFILE_SAMPLE_ID && !s.id)
-        s.id = id;
+    s.identifier = sample_id(fields & PERFILE_SAMPLE_IDENTIFIER, s.identifier, id);
+    s.id = sample_id(fields & PERFILE_SAMPLE_ID, s.id, id);
     st = perfile_sample_encode(&s, sizeof s, &m.how, m.record, PF_RECORD_MOST, &len, err);
     return st == PERFILE_OK ? finish_record(w, &m, len, err) : st;
 }

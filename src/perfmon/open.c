@@ -256,7 +256,7 @@ static perfile_status present(pf_perfmon_stream *p, perfile_error *err)
     c->damages = p->damages;
     c->n_damages = p->n_damages;
     c->directory = p->parts[0].name != NULL;
-    st = pf_session_new(pf_perfmon_swap(), &p->base.options, &p->base.session, err);
+    st = pf_session_open(pf_perfmon_swap(), &p->base.options, &p->base.session, err);
     if (st != PERFILE_OK)
         return st;
     pf_session_set_cpus_of_parts(p->base.session, p->cpus, n);

@@ -18,7 +18,7 @@ static void say(const pf_translation *t, uint32_t kind, uint64_t count, const ch
                                .number = UINT32_MAX,
                                .count = count,
                                .offset = PERFILE_NO_OFFSET,
-                               .text = text,
+                               .message = text,
                                .where = where};
     if (t->options->note)
         t->options->note(t->options->user, &note);
@@ -126,7 +126,7 @@ perfile_status pf_perfmon_translate(const pf_translation *t, perfile_stream **st
     bool sorted = false; /* set early, because the second pass then owns the survey */
     perfile_status st = pf_perfmon_survey_run(&survey, t, err);
     if (st == PERFILE_OK)
-        st = perfile_session_new(&so, &session, err);
+        st = perfile_session_open(&so, &session, err);
     if (st == PERFILE_OK)
         st = pf_perfmon_session(&survey, session, err);
     if (st == PERFILE_OK) {

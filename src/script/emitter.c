@@ -56,7 +56,7 @@ static perfile_status begin_input(pf_script *x, perfile_error *err)
     if (x->base.flags & (PERFILE_SCRIPT_TASKS | PERFILE_SCRIPT_MMAPS | PERFILE_SCRIPT_SWITCHES |
                          PERFILE_SCRIPT_NAMESPACES | PERFILE_SCRIPT_LOST | PERFILE_SCRIPT_BPF |
                          PERFILE_SCRIPT_CGROUPS | PERFILE_SCRIPT_TEXT_POKES))
-        st = perfile_model_new(x->base.session, &x->past, err);
+        st = perfile_model_open(x->base.session, &x->past, err);
     return st == PERFILE_OK && x->options.symbols ? open_symbols(x, err) : st;
 }
 

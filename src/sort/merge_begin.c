@@ -46,8 +46,8 @@ static perfile_status begin_session(pf_merge *x, perfile_error *err)
     x->base.container.form = PERFILE_FORM_FILE;
     x->base.container.version = c->family == PERFILE_FAMILY_PERF ? 2 : c->version;
     x->base.container.byte_order = pf_session_byte_order(x->inputs[0].session);
-    return pf_session_new(pf_session_swapped(x->inputs[0].session), &x->base.options,
-                          &x->base.session, err);
+    return pf_session_open(pf_session_swapped(x->inputs[0].session), &x->base.options,
+                           &x->base.session, err);
 }
 
 /* Makes the parts of the output if those of the inputs have headers of their own: all parts of all

@@ -7,6 +7,7 @@
  * output could read it. */
 #include "base/error.h"
 #include "base/byte_order.h"
+#include "core/encode.h"
 #include "core/layout.h"
 #include "core/swap.h"
 #include "perfile/encode.h"
@@ -233,11 +234,7 @@ static perfile_status rewrite_sample(rewriting *w, const pf_merge_plan *p)
 static perfile_status add_trailer(rewriting *w)
 {
     const perfile_event *e = perfile_session_event(w->x->base.session, w->event->out);
-    const uint64_t words = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_ID |
-                           PERFILE_SAMPLE_STREAM_ID | PERFILE_SAMPLE_CPU |
-                           PERFILE_SAMPLE_IDENTIFIER;
-    perfile_sample_id v = {.present = e->layout->sample_type & words,
-                           .pid = PERFILE_NO_PID,
+    perfile_sample_id v = {.pid = PERFILE_NO_PID,
                            .tid = PERFILE_NO_PID,
                            .time = w->in->key,
                            .id = w->event->first_id,
@@ -252,6 +249,7 @@ static perfile_status add_trailer(rewriting *w)
         v.pid = (uint32_t)apply_rule(w, PF_MERGE_TASK, pid);
         v.tid = (uint32_t)apply_rule(w, PF_MERGE_TASK, tid);
     }
+    v = pf_trailer_of(e->layout, &v);
     perfile_status st =
         perfile_sample_id_encode(&v, sizeof v, &how, w->end, MOST_TRAILER, &len, w->err);
     if (st != PERFILE_OK)

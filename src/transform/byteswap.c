@@ -294,7 +294,7 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     perfile_session *mine;
     st = pf_options_copy(&o->options, options, "order.options", err);
     if (st == PERFILE_OK)
-        st = pf_session_new(!pf_session_swapped(from), &below->options, &mine, err);
+        st = pf_session_open(!pf_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {
         pf_free(o);
         return st;

@@ -343,7 +343,7 @@ static perfile_status begin(pf_target *t, const perfile_stream *below, perfile_e
 {
     perfile_session *session;
     perfile_status st =
-        pf_session_new(pf_session_swapped(below->session), &t->base.options, &session, err);
+        pf_session_open(pf_session_swapped(below->session), &t->base.options, &session, err);
     if (st != PERFILE_OK)
         return st;
     t->base.session = session;

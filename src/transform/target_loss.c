@@ -238,7 +238,7 @@ static void report(pf_target *t, unsigned kind, const pf_loss *loss, const char 
     perfile_target_loss l = {
         .kind = kind, .name = name, .count = loss->count, .first_offset = loss->first};
     format_sentence(sentence, sizeof sentence, t, &l);
-    l.sentence = sentence;
+    l.message = sentence;
     t->sum.losses += l.count;
     if (t->options.loss)
         t->options.loss(t->options.user, &l);

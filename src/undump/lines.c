@@ -181,7 +181,7 @@ void pf_undump_leave_out(pf_undump_state *u, uint32_t kind, uint32_t number, uin
                                .count = 1,
                                .bytes = bytes,
                                .offset = u->offset,
-                               .text = why};
+                               .message = why};
     if (u->note)
         u->note(u->user, &note);
 }
@@ -339,7 +339,7 @@ static void tell_envelopes(pf_undump_state *u)
     note.kind = PERFILE_NOTE_DECOMPRESSED;
     if (!u->inner) {
         note.kind = PERFILE_NOTE_RECORDS_LEFT_OUT;
-        note.text = "the dump does not have what is in them";
+        note.message = "the dump does not have what is in them";
     }
     u->note(u->user, &note);
 }

@@ -16,7 +16,7 @@
 #include "undump/keys.h"
 
 /* Is called once for each record and feature that cannot be restored, because the dump does not
- * have it. note->text is static or NULL.  May be NULL. */
+ * have it. note->message is static or NULL.  May be NULL. */
 typedef void pf_undump_note_fn(void *user, const perfile_note *note);
 
 /* Makes a capture from all of the dump `from`.  On success *capture is a source of the capture,

@@ -70,8 +70,7 @@ static uint64_t condition(perfile_stream *s)
     perfile_expr *e;
     uint64_t n = 0, yes;
     size_t run;
-    if (perfile_expr_compile("pid != 4000000000 && time > 1 && ip != 0", NULL, &e, NULL) !=
-        PERFILE_OK)
+    if (perfile_expr_open("pid != 4000000000 && time > 1 && ip != 0", NULL, &e, NULL) != PERFILE_OK)
         return 0;
     while (perfile_stream_next_run(s, &r, &run, NULL) == PERFILE_OK)
         if (pf_expr_test_run(e, r, run, &yes, NULL) == PERFILE_OK)

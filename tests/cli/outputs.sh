@@ -306,7 +306,7 @@ for command in $commands; do
 done
 # Nothing in the command opens a file to write but the function that looks at the inputs.
 opened=$(cd "$PERFILE_SOURCE/src/cli" &&
-    grep -lE 'perfile_sink_(path|directory|fd)\(|perfile_writer_create\(|\<fopen\(|\<creat\(|O_CREAT' ./*.c)
+    grep -lE 'perfile_sink_(path|directory|fd)\(|perfile_writer_open_path\(|\<fopen\(|\<creat\(|O_CREAT' ./*.c)
 [ "$opened" = ./output.c ] || say "outputs are opened in $opened"
 [ "$writers" -ge 7 ] || say "only $writers commands write"
 [ "$runs" -ge $((900 / PERFILE_CASES)) ] && [ "$refused" -ge $((700 / PERFILE_CASES)) ] || say "only $runs runs, $refused refused"

@@ -188,7 +188,7 @@ static perfile_status open_filter(const node *x, unsigned i, perfile_stream **s,
                                         .terms = &trial.term,
                                         .every = trial.every};
     perfile_filter_state *filter;
-    perfile_status st = perfile_filter_new(&how, &filter, err);
+    perfile_status st = perfile_filter_open(&how, &filter, err);
     if (st != PERFILE_OK)
         return st;
     close_later(NULL, filter);

@@ -21,7 +21,7 @@ static void print_loss(void *user, const perfile_target_loss *loss)
 {
     (void)user;
     printf("loss %" PRIu32 " %s %" PRIu64 ": %s\n", loss->kind, loss->name, loss->count,
-           loss->sentence);
+           loss->message);
 }
 
 static int write_one(const char *version, const char *in, const char *out)
@@ -66,7 +66,7 @@ static uint64_t lost_by_kind[PERFILE_N_TARGET_LOSSES];
 static void count_loss(void *user, const perfile_target_loss *loss)
 {
     (void)user;
-    assert_true(loss->kind < PERFILE_N_TARGET_LOSSES && loss->count && loss->sentence[0] &&
+    assert_true(loss->kind < PERFILE_N_TARGET_LOSSES && loss->count && loss->message[0] &&
                 loss->name);
     lost_by_kind[loss->kind] += loss->count;
 }

@@ -23,7 +23,7 @@ static void write_and_tell(progress *told, int level, uint32_t n_rounds)
 {
     perfile_writer_options o = {.size = sizeof o, .progressive = true, .compress_level = level};
     perfile_writer *w;
-    if (perfile_writer_create("live", &o, &w, NULL) != PERFILE_OK ||
+    if (perfile_writer_open_path("live", &o, &w, NULL) != PERFILE_OK ||
         written_events(w, NULL) != PERFILE_OK || written_features(w, NULL) != PERFILE_OK)
         _exit(1);
     for (uint32_t i = 0; i < n_rounds * WRITTEN_ROUND; i++) {
@@ -137,7 +137,7 @@ static void cut_anywhere_on_the_way_to_finish(void **state)
     perfile_writer_options o = {.size = sizeof o, .progressive = true};
     perfile_writer *w;
     static char copy[1 << 16], after[1 << 16];
-    assert_int_equal(perfile_writer_create("live", &o, &w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open_path("live", &o, &w, NULL), PERFILE_OK);
     assert_int_equal(written_events(w, NULL), PERFILE_OK);
     assert_int_equal(written_features(w, NULL), PERFILE_OK);
     assert_int_equal(written_records(w, WRITTEN_ROUND, false, NULL), PERFILE_OK);

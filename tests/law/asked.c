@@ -113,7 +113,7 @@ static void use(const char *path, perfile_stream *s)
     asked all[THREADS];
     (void)path;
     n_places = 0;
-    assert_int_equal(perfile_model_new(perfile_stream_session(s), &m, NULL), PERFILE_OK);
+    assert_int_equal(perfile_model_open(perfile_stream_session(s), &m, NULL), PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
         note_place(r);
         if (perfile_model_feed(m, r, NULL) != PERFILE_OK)

@@ -45,7 +45,7 @@ static bool holds(const perfile_record *r, const char *condition)
     bool yes;
     perfile_expr *e;
     perfile_error err = {0};
-    if (perfile_expr_compile(condition, NULL, &e, &err) != PERFILE_OK)
+    if (perfile_expr_open(condition, NULL, &e, &err) != PERFILE_OK)
         fail_msg("%.200s: %s", condition, err.message);
     if (perfile_expr_test(e, r, &yes, &err) != PERFILE_OK)
         fail_msg("%.200s: %s", condition, err.message);
@@ -375,7 +375,7 @@ static void expect_column(const char *name, bool group)
     perfile_expr *e;
     perfile_error err = {0};
     snprintf(text, sizeof text, "has(%s)", name);
-    if (perfile_expr_compile(text, NULL, &e, &err) != PERFILE_OK)
+    if (perfile_expr_open(text, NULL, &e, &err) != PERFILE_OK)
         fail_msg("%s: %s", text, err.message);
     perfile_expr_close(e);
     is_column = pf_emit_fields_check(name, &model, &err) == PERFILE_OK;
@@ -455,7 +455,7 @@ static void check_run(const perfile_record *first, size_t n, unsigned which)
     perfile_expr *e;
     perfile_error err = {0};
     write_condition(which, &first[n / 2]);
-    if (perfile_expr_compile(text, NULL, &e, &err) != PERFILE_OK)
+    if (perfile_expr_open(text, NULL, &e, &err) != PERFILE_OK)
         fail_msg("%s: %s", text, err.message);
     assert_int_equal(pf_expr_test_run(e, first, n, &bits, &err), PERFILE_OK);
     for (size_t i = 0; i < n; i++) {

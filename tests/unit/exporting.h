@@ -95,10 +95,11 @@ static inline perfile_status open_capture(perfile_bytes bytes, const perfile_lim
     perfile_source *source;
     perfile_open_options how = {.size = sizeof how, .limits = limits};
     perfile_filter_options all = {.size = sizeof all};
-    perfile_filter_open_options reading = {.size = sizeof reading, .how = &how, .model = true};
+    perfile_open_filtered_options reading = {.size = sizeof reading, .how = &how, .model = true};
     perfile_error err;
     perfile_status st = perfile_source_memory(bytes, "made", &source, &err);
-    return st == PERFILE_OK ? perfile_filter_open(source, &all, &reading, stream, model, &err) : st;
+    return st == PERFILE_OK ? perfile_open_filtered(source, &all, &reading, stream, model, &err)
+                            : st;
 }
 
 /* Exports `n` captures to `text` (of `size` bytes); the status of the first thing that fails. */

@@ -129,7 +129,7 @@ static void records(void **state)
     perfile_model *model;
     perfile_stream *s = opened(&b);
     unsigned named = 0, mapped = 0;
-    assert_int_equal(perfile_model_new(perfile_stream_session(s), &model, NULL), PERFILE_OK);
+    assert_int_equal(perfile_model_open(perfile_stream_session(s), &model, NULL), PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
         assert_int_equal(size_of(r), pf_load_u16(r->header + 6, false));
         assert_int_equal(type_of(r), pf_load_u32(r->header, false));

@@ -78,7 +78,7 @@ static uint64_t damage_met(perfile_bytes b, const char *times)
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
     perfile_filter_state *filter;
     uint64_t met = 0;
-    assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(&how, &filter, NULL), PERFILE_OK);
     while (perfile_filter_wants_pass(filter, NULL))
         met += damage_of_pass(b, filter, false);
     met += damage_of_pass(b, filter, true);

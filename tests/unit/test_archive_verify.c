@@ -26,7 +26,7 @@ static void on_finding(void *user, const perfile_archive_finding *f)
     assert_non_null(rule);
     assert_int_equal(rule->where, PERFILE_RULE_SCOPE_ARCHIVE);
     assert_true(f->severity == rule->severity || f->severity == rule->lesser);
-    assert_true(f->text[0]);
+    assert_true(f->message[0]);
     h->of[f->rule]++;
     h->n++;
     h->errors += f->severity == PERFILE_SEVERITY_ERROR;

@@ -94,7 +94,7 @@ static void append(const char *path, unsigned i, bool finish)
 
 static void count_finding(void *user, const perfile_archive_finding *f)
 {
-    print_message("%s\n", f->text);
+    print_message("%s\n", f->message);
     ++*(unsigned *)user;
 }
 

@@ -258,7 +258,7 @@ static void make_conditions(void)
     char text[64];
     for (unsigned f = 0; f < 3; f++) {
         snprintf(text, sizeof text, "has(%s)", names[f]);
-        assert_int_equal(perfile_expr_compile(text, NULL, &conditions[f].has, NULL), PERFILE_OK);
+        assert_int_equal(perfile_expr_open(text, NULL, &conditions[f].has, NULL), PERFILE_OK);
         for (unsigned i = 0; i < CONDITIONS; i++) {
             /* 0, all ones, and values that some chunk has. */
             const pf_zone_set *s = set_of(&zones[random_below(n_zones)], f);
@@ -267,8 +267,7 @@ static void make_conditions(void)
                 v = s->n ? s->at[random_below(s->n)] : random_below(2000);
             snprintf(text, sizeof text, "%s == %u", names[f], v);
             conditions[f].value[i] = v;
-            assert_int_equal(perfile_expr_compile(text, NULL, &conditions[f].is[i], NULL),
-                             PERFILE_OK);
+            assert_int_equal(perfile_expr_open(text, NULL, &conditions[f].is[i], NULL), PERFILE_OK);
         }
     }
 }

@@ -118,10 +118,10 @@ static void all_tables(const char *path, tabled *t)
     const perfile_model *model;
     perfile_error err;
     const perfile_open_options how = {.size = sizeof how, .deliver = PERFILE_DELIVER_DAMAGE};
-    perfile_filter_open_options reading = {
+    perfile_open_filtered_options reading = {
         .size = sizeof reading, .how = &how, .model = true, .translate = true};
     assert_int_equal(perfile_source_path(path, NULL, &source, NULL), PERFILE_OK);
-    assert_int_equal(perfile_filter_open(source, NULL, &reading, &s, &model, &err), PERFILE_OK);
+    assert_int_equal(perfile_open_filtered(source, NULL, &reading, &s, &model, &err), PERFILE_OK);
     perfile_emitter *e = tabled_open(t, s, model, (UINT32_C(1) << PF_N_TABLES) - 1, NULL);
     tabled_feed(e, s);
     assert_int_equal(perfile_emitter_finish(e, &err), PERFILE_OK);

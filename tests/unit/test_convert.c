@@ -323,7 +323,7 @@ enum { N_WAYS = sizeof ways / sizeof ways[0] };
 static void note_text(void *user, const perfile_note *note)
 {
     if (note->kind == PERFILE_NOTE_EVENT_BROKEN)
-        snprintf(user, 128, "%s", note->text);
+        snprintf(user, 128, "%s", note->message);
 }
 
 /* An event type whose name fills its 64 bytes, as only damaged files of old have it, and one with a

@@ -24,7 +24,7 @@ static perfile_session *session_of(bool swap, bool as_stored)
 {
     perfile_open_options options = {.size = sizeof options, .as_stored = as_stored};
     perfile_session *s;
-    assert_int_equal(pf_session_new(swap, &options, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_open(swap, &options, &s, NULL), PERFILE_OK);
     return s;
 }
 

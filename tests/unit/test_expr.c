@@ -338,7 +338,7 @@ static perfile_expr *compiled(const char *text, const perfile_expr_options *o)
     perfile_error err = {0};
     perfile_expr *e;
     whose_text = text;
-    if (perfile_expr_compile(text, o, &e, &err) != PERFILE_OK)
+    if (perfile_expr_open(text, o, &e, &err) != PERFILE_OK)
         fail_msg("%s: %s", text, err.message);
     return e;
 }
@@ -446,7 +446,7 @@ static void refused(void **state)
         perfile_error err = {0};
         char column[32];
         snprintf(column, sizeof column, "column %u: ", errors[i].column);
-        perfile_status st = perfile_expr_compile(errors[i].text, NULL, &e, &err);
+        perfile_status st = perfile_expr_open(errors[i].text, NULL, &e, &err);
         if (st != PERFILE_E_USAGE || !strstr(err.message, errors[i].says) ||
             strncmp(err.message, column, strlen(column)) != 0)
             fail_msg("%s: %d %s", errors[i].text, st, err.message);
@@ -457,7 +457,7 @@ static void refused(void **state)
         const char *second = strchr(first + 1, '\n');
         assert_non_null(second);
         assert_int_equal(strlen(second + 3), errors[i].column);
-        assert_int_equal(perfile_expr_compile(errors[i].text, NULL, &e, NULL), PERFILE_E_USAGE);
+        assert_int_equal(perfile_expr_open(errors[i].text, NULL, &e, NULL), PERFILE_E_USAGE);
     }
 }
 
@@ -473,7 +473,7 @@ static void long_texts_are_shown_in_part(void **state)
         n += (size_t)snprintf(text + n, sizeof text - n, "pid == 1 || ");
     snprintf(text + n, sizeof text - n,
              "a_name_that_is_rather_long_and_that_nobody_has_ever_heard_of_in_any_table == 1");
-    assert_int_equal(perfile_expr_compile(text, NULL, &e, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_expr_open(text, NULL, &e, &err), PERFILE_E_USAGE);
     assert_int_equal(err.offset, n);
     const char *line = strchr(err.message, '\n') + 3;
     const char *caret = strchr(line, '\n') + 3;
@@ -545,7 +545,7 @@ static void try(perfile_status wanted, char *text)
 {
     perfile_expr *e = NULL;
     perfile_error err = {0};
-    perfile_status st = perfile_expr_compile(text, NULL, &e, &err);
+    perfile_status st = perfile_expr_open(text, NULL, &e, &err);
     if (st != wanted)
         fail_msg("%.60s…: %d %s", text, st, err.message);
     perfile_expr_close(e);
@@ -583,7 +583,7 @@ static void every_allocation_may_fail(void **state)
         perfile_error err = {0};
         pf_alloc_count = 0;
         pf_alloc_fail_at = n;
-        perfile_status st = perfile_expr_compile(text, &options, &e, &err);
+        perfile_status st = perfile_expr_open(text, &options, &e, &err);
         pf_alloc_fail_at = 0;
         if (st == PERFILE_OK) {
             perfile_expr_close(e);

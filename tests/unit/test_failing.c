@@ -176,7 +176,7 @@ static void models(void **state)
         perfile_model *model;
         size_t many;
         perfile_stream *s = stream_of("callgraph.data");
-        assert_int_equal(perfile_model_new(perfile_stream_session(s), &model, NULL), PERFILE_OK);
+        assert_int_equal(perfile_model_open(perfile_stream_session(s), &model, NULL), PERFILE_OK);
         while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
             assert_int_equal(perfile_model_feed(model, r, NULL), PERFILE_OK);
         fail_at(n);

@@ -120,7 +120,7 @@ static void sorted_records_are_tested_where_they_lie(void **state)
         PERFILE_OK);
     assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
     assert_int_equal(perfile_sort(s, NULL, &s, NULL), PERFILE_OK);
-    assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(&how, &filter, NULL), PERFILE_OK);
     assert_int_equal(perfile_filter(s, filter, &s, NULL), PERFILE_OK);
     while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
         if (r->type == PERFILE_RECORD_SAMPLE) {
@@ -212,7 +212,7 @@ static void facts_below_stay(void **state)
         const perfile_record *r;
         perfile_filter_state *filter;
         uint64_t samples = 0;
-        assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+        assert_int_equal(perfile_filter_open(&how, &filter, NULL), PERFILE_OK);
         if (learn)
             assert_int_equal(perfile_filter_learn(filter, pass, NULL), PERFILE_OK);
         assert_int_equal(perfile_filter(below, filter, &s, NULL), PERFILE_OK);
@@ -280,7 +280,7 @@ static void records_are_marked(void **state)
     for (unsigned form = 0; form < 2; form++)
         for (unsigned sorted = 0; sorted < 2; sorted++) {
             const perfile_sort_options sorting = {.size = sizeof sorting};
-            perfile_filter_open_options reading = {.size = sizeof reading};
+            perfile_open_filtered_options reading = {.size = sizeof reading};
             const perfile_record *first;
             perfile_source *source;
             perfile_stream *s;
@@ -289,7 +289,7 @@ static void records_are_marked(void **state)
             capture_make(&b, form ? CAPTURE_PIPE : CAPTURE_FILE, false, N);
             assert_int_equal(perfile_source_memory(built(&b), "capture", &source, NULL),
                              PERFILE_OK);
-            assert_int_equal(perfile_filter_open(source, &how, &reading, &s, NULL, NULL),
+            assert_int_equal(perfile_open_filtered(source, &how, &reading, &s, NULL, NULL),
                              PERFILE_OK);
             if (sorted)
                 assert_int_equal(perfile_sort(s, &sorting, &s, NULL), PERFILE_OK);
@@ -353,7 +353,7 @@ static void wrong_terms_are_refused(void **state)
         const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
         perfile_filter_state *filter;
         perfile_error err = {0};
-        perfile_status st = perfile_filter_new(&how, &filter, &err);
+        perfile_status st = perfile_filter_open(&how, &filter, &err);
         if (st != PERFILE_E_USAGE)
             print_error("'%s'\n", wrong[i].text ? wrong[i].text : "NULL");
         assert_int_equal(st, PERFILE_E_USAGE);
@@ -428,11 +428,11 @@ static perfile_status read_bytes(perfile_bytes in, const perfile_filter_options 
     perfile_stream *s;
     const perfile_model *model;
     const perfile_record *r;
-    perfile_filter_open_options reading = {
+    perfile_open_filtered_options reading = {
         .size = sizeof reading, .how = options, .model = limit != NULL, .limit = limit};
     perfile_status st = perfile_source_memory(in, "capture", &source, err);
     if (st == PERFILE_OK)
-        st = perfile_filter_open(source, how, &reading, &s, &model, err);
+        st = perfile_open_filtered(source, how, &reading, &s, &model, err);
     if (st != PERFILE_OK)
         return st;
     while ((st = perfile_stream_next(s, &r, err)) == PERFILE_OK)

@@ -65,7 +65,7 @@ static void filter_word(const char *word, const perfile_filter_term *terms, uint
     perfile_filter_state *filter;
     builder b;
     make(&b, word, swap);
-    assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(&how, &filter, NULL), PERFILE_OK);
     while (perfile_filter_wants_pass(filter, NULL)) {
         perfile_stream *pass = capture_opened(&b);
         assert_int_equal(perfile_filter_learn(filter, pass, NULL), PERFILE_OK);

@@ -45,7 +45,7 @@ static void dropped_rows_change_nothing(bool swap, bool learn, perfile_filter_su
     uint64_t samples = 0;
     long_rows(&b, swap);
     perfile_stream *all = capture_opened(&b), *s = capture_opened(&b), *before = capture_opened(&b);
-    assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(&how, &filter, NULL), PERFILE_OK);
     if (learn)
         assert_int_equal(perfile_filter_learn(filter, before, NULL), PERFILE_OK);
     assert_int_equal(perfile_filter(s, filter, &s, NULL), PERFILE_OK);

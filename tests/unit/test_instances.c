@@ -10,7 +10,7 @@ static perfile_session *session_of(bool swap, const perfile_open_options *option
     const uint64_t ids[] = {5, 6};
     perfile_session *s;
     builder b = {.swap = swap}, list = {.swap = swap};
-    assert_int_equal(pf_session_new(swap, options, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_open(swap, options, &s, NULL), PERFILE_OK);
     build_attr(&b, &plan);
     for (size_t i = 0; i < 2; i++)
         build_u64(&list, ids[i]);

@@ -37,7 +37,7 @@ static perfile_session *session_made(bool swapped)
                            .name = name,
                            .unit = "J",
                            .scale = 2};
-    assert_int_equal(perfile_session_new(&so, &s, &err), PERFILE_OK);
+    assert_int_equal(perfile_session_open(&so, &s, &err), PERFILE_OK);
     assert_int_equal(perfile_session_add_event(s, &e, &index, &err), PERFILE_OK);
     assert_int_equal(index, 0);
     build_attr(&b, &plan);
@@ -113,7 +113,7 @@ static void mistakes_of_programs_are_told(void **state)
     perfile_words ids = perfile_words_u64(&taken, 1);
     perfile_error err = {0};
     const perfile_session_options unset = {0};
-    assert_int_equal(perfile_session_new(&unset, &none, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_session_open(&unset, &none, &err), PERFILE_E_USAGE);
     assert_null(none);
     assert_int_equal(perfile_session_add_attr(s, (perfile_bytes){attr, 63}, NULL, NULL, NULL, &err),
                      PERFILE_E_USAGE);
@@ -219,7 +219,7 @@ static perfile_sink *made_of(perfile_stream *s)
     const perfile_writer_options wo = {.size = sizeof wo};
     perfile_copy_summary sum = {0};
     perfile_error err = {0};
-    assert_int_equal(perfile_filter_new(&how, &filter, &err), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(&how, &filter, &err), PERFILE_OK);
     assert_int_equal(perfile_filter(s, filter, &s, &err), PERFILE_OK);
     assert_int_equal(perfile_sort(s, NULL, &s, &err), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("out", &sink, &err), PERFILE_OK);
@@ -553,7 +553,7 @@ static void ring_is_filtered_and_dumped(void **state)
             perfile_sink *sink;
             perfile_emitter *e;
             const perfile_record *r;
-            assert_int_equal(perfile_filter_new(&how, &filter, NULL), PERFILE_OK);
+            assert_int_equal(perfile_filter_open(&how, &filter, NULL), PERFILE_OK);
             assert_int_equal(perfile_filter(s, filter, &s, NULL), PERFILE_OK);
             assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
             assert_int_equal(perfile_emitter_open("jsonl", s, sink, NULL, &e, NULL), PERFILE_OK);

@@ -138,12 +138,13 @@ static void put_samples(perfile_writer *w, const recording *c)
                             .time = c->first + i * c->step,
                             .id = id,
                             .identifier = id,
-                            .stream_id = id,
+                            .stream_id = c->sample_type & PERFILE_SAMPLE_STREAM_ID ? id : 0,
                             .cpu = (uint32_t)(i % 2)};
-        s.values.has_value = true;
-        s.values.value = i;
-        s.values.id = id;
-        s.values.has_id = (c->read_format & PERFILE_FORMAT_ID) != 0;
+        if (c->sample_type & PERFILE_SAMPLE_READ)
+            s.values = (perfile_read_values){.has_value = true,
+                                             .value = i,
+                                             .id = id,
+                                             .has_id = (c->read_format & PERFILE_FORMAT_ID) != 0};
         ok(perfile_writer_put_sample(w, &s, sizeof s, &how, &err), &err);
     }
 }
@@ -215,7 +216,7 @@ static void on_note(void *user, const perfile_merge_note *note)
     merged *m = user;
     size_t at = strlen(m->notes);
     snprintf(m->notes + at, sizeof m->notes - at, "%s %llu: %s\n", pf_merge_note_name(note->kind),
-             (unsigned long long)note->count, note->text);
+             (unsigned long long)note->count, note->message);
 }
 
 static void look(merged *m, const perfile_record *r)
@@ -800,7 +801,7 @@ static perfile_stream *filtered(perfile_stream *s)
     const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_CPU, .text = "0,1"};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
     perfile_filter_state **filter = &filters[n_filters++];
-    ok(perfile_filter_new(&how, filter, &err), &err);
+    ok(perfile_filter_open(&how, filter, &err), &err);
     ok(perfile_filter(in_time(s), *filter, &s, &err), &err);
     return s;
 }

@@ -149,7 +149,7 @@ static void start(world *w)
     assert_int_equal(perfile_stream_next(w->stream, &r, NULL), PERFILE_END);
     w->session = perfile_stream_session(w->stream);
     assert_int_equal(perfile_session_n_events(w->session), 1);
-    assert_int_equal(perfile_model_new(w->session, &w->model, NULL), PERFILE_OK);
+    assert_int_equal(perfile_model_open(w->session, &w->model, NULL), PERFILE_OK);
 }
 
 static void stop(world *w)
@@ -268,7 +268,7 @@ static void any_order_gives_the_same_answers(void **state)
         count[i]++;
         i = 1;
         perfile_model_close(w.model);
-        assert_int_equal(perfile_model_new(w.session, &w.model, NULL), PERFILE_OK);
+        assert_int_equal(perfile_model_open(w.session, &w.model, NULL), PERFILE_OK);
         for (unsigned k = 0; k < N_LIFE; k++)
             feed(&w, &m[order[k]]);
         check_life(&w);
@@ -591,7 +591,7 @@ static void no_memory_is_survived(void **state)
         size_t count;
         pf_alloc_count = 0;
         pf_alloc_fail_at = n;
-        failed = perfile_model_new(w.session, &model, NULL) != PERFILE_OK;
+        failed = perfile_model_open(w.session, &model, NULL) != PERFILE_OK;
         for (unsigned i = 0; !failed && i < 100 * N_LIFE; i++)
             failed = perfile_model_feed(model, &m[i % N_LIFE].r, NULL) != PERFILE_OK;
         failed = failed || perfile_model_threads(model, &t, &count, NULL) != PERFILE_OK ||

@@ -85,7 +85,7 @@ static void feed(perfile_model *m, const perfile_session *s, builder *b)
 static perfile_model *model_of(const perfile_session *s)
 {
     perfile_model *m;
-    assert_int_equal(perfile_model_new(s, &m, NULL), PERFILE_OK);
+    assert_int_equal(perfile_model_open(s, &m, NULL), PERFILE_OK);
     return m;
 }
 

@@ -146,7 +146,7 @@ static void numbers_without_meaning(void **state)
         perfile_source_close(in);
     }
     const perfile_session_options sessions = {.size = sizeof sessions, .byte_order = NONE};
-    assert_int_equal(perfile_session_new(&sessions, &session, NULL), PERFILE_E_USAGE);
+    assert_int_equal(perfile_session_open(&sessions, &session, NULL), PERFILE_E_USAGE);
     assert_int_equal(perfile_sink_memory("memory", &out, NULL), PERFILE_OK);
     const perfile_writer_options writing = {.size = sizeof writing, .byte_order = NONE};
     assert_int_equal(perfile_writer_open(out, &writing, &w, NULL), PERFILE_E_USAGE);
@@ -193,10 +193,10 @@ static void stages(void **state)
                      PERFILE_OK);
     drain(s);
     perfile_filter_state *filter;
-    assert_int_equal(perfile_filter_new(short_options(), &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(short_options(), &filter, NULL), PERFILE_OK);
     perfile_filter_close(filter);
     perfile_expr *e;
-    assert_int_equal(perfile_expr_compile("cpu == 1", short_options(), &e, NULL), PERFILE_OK);
+    assert_int_equal(perfile_expr_open("cpu == 1", short_options(), &e, NULL), PERFILE_OK);
     perfile_expr_close(e);
 }
 
@@ -212,7 +212,7 @@ static void stages_after_reading(void **state)
     perfile_sink *sink;
     perfile_writer *w;
     perfile_stream *s = opened(), *out = NULL;
-    assert_int_equal(perfile_filter_new(&o, &filter, NULL), PERFILE_OK);
+    assert_int_equal(perfile_filter_open(&o, &filter, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_open(sink, NULL, &w, NULL), PERFILE_OK);
     assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
@@ -242,7 +242,7 @@ static void without_options(void **state)
     char path[4096];
     snprintf(path, sizeof path, "%s/samples/captures/pipe.data", root ? root : ".");
     assert_int_equal(perfile_source_path(path, NULL, &source, NULL), PERFILE_OK);
-    assert_int_equal(perfile_filter_open(source, NULL, NULL, &s, NULL, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open_filtered(source, NULL, NULL, &s, NULL, NULL), PERFILE_OK);
     drain(s);
 }
 
@@ -399,14 +399,14 @@ static perfile_status give_merge_options(const void *o, perfile_error *err)
 static perfile_status give_filter_options(const void *o, perfile_error *err)
 {
     perfile_filter_state *filter;
-    return perfile_filter_new(o, &filter, err);
+    return perfile_filter_open(o, &filter, err);
 }
 
-static perfile_status give_filter_open_options(const void *o, perfile_error *err)
+static perfile_status give_open_filtered_options(const void *o, perfile_error *err)
 {
     perfile_stream *s;
-    return perfile_filter_open(source(), NULL, (perfile_filter_open_options *)(uintptr_t)o, &s,
-                               NULL, err);
+    return perfile_open_filtered(source(), NULL, (perfile_open_filtered_options *)(uintptr_t)o, &s,
+                                 NULL, err);
 }
 
 static perfile_status give_filter_capture_options(const void *o, perfile_error *err)
@@ -525,7 +525,7 @@ static perfile_status give_encode_options(const void *o, perfile_error *err)
 static perfile_status give_expr_options(const void *o, perfile_error *err)
 {
     perfile_expr *e;
-    return perfile_expr_compile("cpu == 1", o, &e, err);
+    return perfile_expr_open("cpu == 1", o, &e, err);
 }
 
 static perfile_status give_expr_provider(const void *o, perfile_error *err)
@@ -537,14 +537,14 @@ static perfile_status give_expr_provider(const void *o, perfile_error *err)
 static perfile_status give_session_options(const void *o, perfile_error *err)
 {
     perfile_session *s;
-    return perfile_session_new(o, &s, err);
+    return perfile_session_open(o, &s, err);
 }
 
 static perfile_status give_stream_callbacks(const void *o, perfile_error *err)
 {
     perfile_stream *s;
     perfile_session *session;
-    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(NULL, &session, NULL), PERFILE_OK);
     perfile_status st = perfile_stream_callback(o, "made", session, NULL, &s, err);
     perfile_session_close(session);
     return st;
@@ -566,7 +566,7 @@ static perfile_status give_symbols_options(const void *o, perfile_error *err)
 {
     perfile_session *session;
     perfile_symbols *symbols;
-    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(NULL, &session, NULL), PERFILE_OK);
     perfile_status st = perfile_symbols_open(session, o, &symbols, err);
     if (st == PERFILE_OK)
         perfile_symbols_close(symbols);
@@ -578,7 +578,7 @@ static perfile_status give_profile_options(const void *o, perfile_error *err)
 {
     perfile_session *session;
     perfile_profile *profile;
-    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(NULL, &session, NULL), PERFILE_OK);
     perfile_status st = perfile_profile_open(session, NULL, o, &profile, err);
     if (st == PERFILE_OK)
         perfile_profile_close(profile);
@@ -617,7 +617,7 @@ static const struct {
     GIVEN(target_options),
     GIVEN(merge_options),
     GIVEN(filter_options),
-    GIVEN(filter_open_options),
+    GIVEN(open_filtered_options),
     GIVEN(filter_capture_options),
     GIVEN(merge_captures_options),
     GIVEN(split_options),
@@ -703,7 +703,7 @@ static const struct {
     RESTRICTED(filter_options, reserved),
     RESTRICTED(filter_capture_options, reserved0),
     RESTRICTED(filter_capture_options, reserved),
-    RESTRICTED(filter_open_options, reserved),
+    RESTRICTED(open_filtered_options, reserved),
     RESTRICTED(session_options, reserved0),
     RESTRICTED(session_options, reserved),
     RESTRICTED(stream_callbacks, reserved),
@@ -826,7 +826,7 @@ static void items_of_arrays(void **state)
     const perfile_filter_term term = {.kind = PERFILE_FILTER_BY_PID, .text = "1", .reserved = 1};
     const perfile_filter_options selecting = {
         .size = sizeof selecting, .terms = &term, .n_terms = 1};
-    assert_int_equal(perfile_filter_new(&selecting, &filter, &err), PERFILE_E_USAGE);
+    assert_int_equal(perfile_filter_open(&selecting, &filter, &err), PERFILE_E_USAGE);
     assert_string_equal(err.where, "filter.terms");
 
     const perfile_assumed_event event = {.reserved = {0, 1}};

@@ -123,13 +123,14 @@ static void a_model_may_know_names_only(void **state)
     put_mmap(&b, 5, 0x400000, 0x1000, 0, "/bin/work", 0);
     put_sample(&b, USER, 5, 100, 0x400010, CHAIN(PF_CONTEXT_USER, 0x400010));
     for (int names_only = 0; names_only < 2; names_only++) {
-        perfile_filter_open_options reading = {
+        perfile_open_filtered_options reading = {
             .size = sizeof reading, .model = true, .names_only = names_only};
         perfile_source *source;
         perfile_stream *s;
         const perfile_model *model;
         assert_int_equal(perfile_source_memory(built(&b), "made", &source, NULL), PERFILE_OK);
-        assert_int_equal(perfile_filter_open(source, NULL, &reading, &s, &model, NULL), PERFILE_OK);
+        assert_int_equal(perfile_open_filtered(source, NULL, &reading, &s, &model, NULL),
+                         PERFILE_OK);
         assert_string_equal(perfile_model_comm(model, 5, 5, 100), "work");
         assert_int_equal(!perfile_model_mapping(model, 5, 0x400010, 100), names_only);
         perfile_stream_close(s);

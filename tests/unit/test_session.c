@@ -57,7 +57,7 @@ static void put_attr(builder *b, const attr *a, size_t n)
 static perfile_session *session_of(bool swap)
 {
     perfile_session *s;
-    assert_int_equal(pf_session_new(swap, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_open(swap, NULL, &s, NULL), PERFILE_OK);
     return s;
 }
 
@@ -669,7 +669,7 @@ static void limit_is_kept(void **state)
     perfile_open_options options = {.size = sizeof options, .limits = &limits};
     perfile_session *s;
     perfile_error err;
-    assert_int_equal(pf_session_new(false, &options, &s, &err), PERFILE_OK);
+    assert_int_equal(pf_session_open(false, &options, &s, &err), PERFILE_OK);
     BUILDER b = {0};
     build_zeros(&b, 8 + 4 + 24);
     build_bytes(&b, "some file", 10);
@@ -696,7 +696,7 @@ static perfile_status learn_all(const builder *blocks, builder *at, const builde
 {
     static const uint32_t numbers[N_BLOCKS] = {1, 129, 12, 17, 16};
     perfile_session *s;
-    perfile_status st = pf_session_new(false, NULL, &s, NULL);
+    perfile_status st = pf_session_open(false, NULL, &s, NULL);
     if (st != PERFILE_OK)
         return st;
     for (size_t i = 0; st == PERFILE_OK && i < N_BLOCKS; i++) {

@@ -12,7 +12,7 @@
 static perfile_session *session_of(bool swap)
 {
     perfile_session *s;
-    assert_int_equal(pf_session_new(swap, NULL, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_open(swap, NULL, &s, NULL), PERFILE_OK);
     return s;
 }
 

@@ -15,7 +15,7 @@ static void a_range_for_each_step_back(void **state)
     perfile_session *session;
     uint8_t *bytes = calloc(MANY, SIZE);
     assert_non_null(bytes);
-    assert_int_equal(pf_session_new(false, NULL, &session, NULL), PERFILE_OK);
+    assert_int_equal(pf_session_open(false, NULL, &session, NULL), PERFILE_OK);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         const pf_time_clock before = {0};
         const uint32_t every = steps[i], wanted = (MANY + every - 1) / every;

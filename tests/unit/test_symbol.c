@@ -374,7 +374,7 @@ static void open_symbols(asked *a, const perfile_limits *limits)
                                  .perf_map_dir = ".",
                                  .limits = limits};
     put_files();
-    assert_int_equal(perfile_session_new(NULL, &a->session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(NULL, &a->session, NULL), PERFILE_OK);
     assert_int_equal(perfile_symbols_open(a->session, &o, &a->symbols, NULL), PERFILE_OK);
 }
 
@@ -495,7 +495,7 @@ static perfile_symbol ask_kernel(const uint8_t *one, const uint8_t *other)
     put_kernel(&ids, one);
     if (other)
         put_kernel(&ids, other);
-    assert_int_equal(perfile_session_new(&so, &a.session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(&so, &a.session, NULL), PERFILE_OK);
     assert_int_equal(perfile_session_set_feature(a.session, PERFILE_FEATURE_BUILD_ID,
                                                  (perfile_bytes){ids.ptr, ids.len}, NULL),
                      PERFILE_OK);
@@ -789,7 +789,7 @@ static void stripped(void **state)
     mkdir("root/usr/lib", 0755);
     unlink("root/usr/lib/debug");
     assert_int_equal(rename("cache", "root/usr/lib/debug"), 0);
-    assert_int_equal(perfile_session_new(NULL, &a.session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(NULL, &a.session, NULL), PERFILE_OK);
     assert_int_equal(perfile_symbols_open(a.session, &o, &a.symbols, NULL), PERFILE_OK);
     assert_string_equal(ask(&a, &m, 0x7f0000000210).name, "second");
     close_symbols(&a);
@@ -950,7 +950,7 @@ static void limited(void **state)
                                      .limits = &limits,
                                      .flags = PERFILE_SYMBOLS_GIVEN_ONLY};
         perfile_error err;
-        assert_int_equal(perfile_session_new(NULL, &a.session, NULL), PERFILE_OK);
+        assert_int_equal(perfile_session_open(NULL, &a.session, NULL), PERFILE_OK);
         perfile_status st = perfile_symbols_open(a.session, &o, &a.symbols, &err);
         if (st == PERFILE_OK) {
             perfile_symbol s = ask(&a, &m, 0x7f0000000210);
@@ -992,7 +992,7 @@ static void usage(void **state)
     perfile_symbols *symbols;
     perfile_error err;
     perfile_symbols_options o = {.size = sizeof o, .flags = 1U << 31};
-    assert_int_equal(perfile_session_new(NULL, &session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(NULL, &session, NULL), PERFILE_OK);
     assert_int_equal(perfile_symbols_open(session, &o, &symbols, &err), PERFILE_E_USAGE);
     o = (perfile_symbols_options){.size = sizeof o, .n_debug_dirs = 1};
     assert_int_equal(perfile_symbols_open(session, &o, &symbols, &err), PERFILE_E_USAGE);

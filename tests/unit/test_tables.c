@@ -41,9 +41,9 @@ static void open_source(perfile_source *source, capture *c)
                                       .on_damage = PERFILE_ON_DAMAGE_RESYNC,
                                       .deliver = PERFILE_DELIVER_DAMAGE};
     const perfile_filter_options all = {.size = sizeof all};
-    perfile_filter_open_options reading = {.size = sizeof reading, .how = &how, .model = true};
+    perfile_open_filtered_options reading = {.size = sizeof reading, .how = &how, .model = true};
     perfile_error err;
-    assert_int_equal(perfile_filter_open(source, &all, &reading, &c->stream, &c->model, &err),
+    assert_int_equal(perfile_open_filtered(source, &all, &reading, &c->stream, &c->model, &err),
                      PERFILE_OK);
 }
 

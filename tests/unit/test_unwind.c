@@ -238,12 +238,12 @@ static bool open_world(world *w, const char *arch, bool eh, bool aarch64, const 
     mkdir("unwind_root", 0777);
     cfi_elf(&elf, eh, aarch64);
     put_file("unwind_root/code", &elf);
-    assert_int_equal(perfile_session_new(NULL, &w->session, NULL), PERFILE_OK);
+    assert_int_equal(perfile_session_open(NULL, &w->session, NULL), PERFILE_OK);
     build_string(&name, arch);
     assert_int_equal(
         perfile_session_set_feature(w->session, PERFILE_FEATURE_ARCH, built(&name), NULL),
         PERFILE_OK);
-    assert_int_equal(perfile_model_new(w->session, &w->model, NULL), PERFILE_OK);
+    assert_int_equal(perfile_model_open(w->session, &w->model, NULL), PERFILE_OK);
     map_code(w);
     perfile_status st = perfile_symbols_open(w->session, &o, &w->symbols, NULL);
     if (l && st == PERFILE_E_LIMIT)

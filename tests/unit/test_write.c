@@ -65,13 +65,13 @@ static void options_that_do_not_fit(void **state)
     }
     perfile_sink_close(sink);
     perfile_writer_options o = {.size = sizeof o, .directory = true, .progressive = true};
-    says(perfile_writer_create("out", &o, &w, &err), PERFILE_E_USAGE, "directory");
+    says(perfile_writer_open_path("out", &o, &w, &err), PERFILE_E_USAGE, "directory");
     o.progressive = false;
     o.form = PERFILE_FORM_PIPE;
-    says(perfile_writer_create("out", &o, &w, &err), PERFILE_E_USAGE, "pipes");
+    says(perfile_writer_open_path("out", &o, &w, &err), PERFILE_E_USAGE, "pipes");
     o.form = PERFILE_FORM_FILE;
-    says(perfile_writer_create("-", &o, &w, &err), PERFILE_E_USAGE, "not a name");
-    says(perfile_writer_create("no/where", &o, &w, &err), PERFILE_E_IO, "No such file");
+    says(perfile_writer_open_path("-", &o, &w, &err), PERFILE_E_USAGE, "not a name");
+    says(perfile_writer_open_path("no/where", &o, &w, &err), PERFILE_E_IO, "No such file");
     assert_int_equal(access("out", F_OK), -1);
 }
 
@@ -154,11 +154,39 @@ static void records_of_no_event(void **state)
     how.id = 0;
     says(perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err), PERFILE_E_USAGE,
          "the id 1 is none of event 1");
+    const perfile_branch_entry branch = {.from = 1};
+    const perfile_bytes bytes = {(const uint8_t *)chain, sizeof chain};
+    const struct {
+        const char *name;
+        perfile_sample sample;
+    } lost[] = {
+        {"sample.time", {.time = 1}},
+        {"sample.addr", {.addr = 1}},
+        {"sample.stream_id", {.stream_id = 1}},
+        {"sample.cpu", {.cpu = 1}},
+        {"sample.period", {.period = 1}},
+        {"read_values.has_value", {.values = {.has_value = true, .value = 1}}},
+        {"sample.callchain", {.callchain = perfile_words_u64(chain, 1)}},
+        {"sample.raw", {.raw = bytes}},
+        {"branch_stack.lbr",
+         {.branch_stack.lbr = perfile_branch_entry_list(&branch, sizeof branch, 1)}},
+        {"regs_user.abi", {.regs_user.abi = 2}},
+        {"stack_user", {.stack_user = {.has_data = true, .size = 8, .data = bytes}}},
+        {"sample.has_weight", {.has_weight = true, .weight = {.has_full = true, .full = 1}}},
+        {"sample.data_src", {.data_src = 1}},
+        {"sample.transaction", {.transaction = 1}},
+        {"regs_intr.abi", {.regs_intr.abi = 2}},
+        {"sample.phys_addr", {.phys_addr = 1}},
+        {"sample.cgroup", {.cgroup = 1}},
+        {"sample.data_page_size", {.data_page_size = 1}},
+        {"sample.code_page_size", {.code_page_size = 1}},
+        {"sample.aux", {.aux = bytes}},
+    };
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
+        says(perfile_writer_put_sample(w, &lost[i].sample, sizeof lost[i].sample, &how, &err),
+             PERFILE_E_USAGE, lost[i].name);
     sample.identifier = 2;
-    sample.callchain = perfile_words_u64(chain, 1);
-    says(perfile_writer_put_sample(w, &sample, sizeof sample, &how, &err), PERFILE_E_USAGE,
-         "callchain");
-    sample.callchain.n = 0;
+    sample.id = 2; /* names the event, as `identifier` does */
     assert_int_equal(perfile_writer_put_sample(w, &sample, sizeof sample, &how, NULL), PERFILE_OK);
     assert_int_equal(perfile_writer_finish(w, NULL), PERFILE_OK);
     close_writer(w, sink);
@@ -190,7 +218,9 @@ static void pipes_are_narrow(void **state)
     static uint64_t ids[9000];
     perfile_sink *sink;
     perfile_writer *w = open_writer(PERFILE_FORM_PIPE, &sink);
-    perfile_attr a = {.type = 1};
+    perfile_attr a = {.type = 1,
+                      .sample_type = PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME |
+                                     PERFILE_SAMPLE_CPU | PERFILE_SAMPLE_PERIOD};
     perfile_bytes b = {large, 65520};
     for (size_t i = 0; i < 9000; i++)
         ids[i] = i + 1;
@@ -471,7 +501,7 @@ static void progressive_files_appear_early(void **state)
     for (unsigned turn = 0; turn < 3; turn++) {
         perfile_writer_options o = {.size = sizeof o, .progressive = true};
         perfile_writer *w;
-        assert_int_equal(perfile_writer_create("live", &o, &w, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_open_path("live", &o, &w, NULL), PERFILE_OK);
         assert_int_equal(written_events(w, NULL), PERFILE_OK);
         assert_int_equal(access("live", F_OK), -1);
         assert_int_equal(written_records(w, 100, false, NULL), PERFILE_OK);
@@ -751,7 +781,7 @@ static void abort_leaves_nothing(void **state)
     for (unsigned i = 0; i < 2; i++) {
         perfile_writer_options o = {.size = sizeof o, .directory = i};
         perfile_writer *w;
-        assert_int_equal(perfile_writer_create("out", &o, &w, NULL), PERFILE_OK);
+        assert_int_equal(perfile_writer_open_path("out", &o, &w, NULL), PERFILE_OK);
         assert_int_equal(written_events(w, NULL), PERFILE_OK);
         assert_int_equal(written_records(w, 100, o.directory, NULL), PERFILE_OK);
         perfile_writer_abort(w);
@@ -808,7 +838,7 @@ static void directories_have_no_holes(void **state)
     perfile_stream *s;
     perfile_auxtrace aux = {.size = 8};
     perfile_put_options how = {.size = sizeof how, .part = 2};
-    assert_int_equal(perfile_writer_create("out", &o, &w, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open_path("out", &o, &w, NULL), PERFILE_OK);
     assert_int_equal(written_events(w, NULL), PERFILE_OK);
     assert_int_equal(written_sample(w, 0, 4, NULL), PERFILE_OK);
     says(written_sample(w, 0, 70000, &err), PERFILE_E_LIMIT, "data.69999");

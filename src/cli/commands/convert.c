@@ -58,7 +58,7 @@ static void json_note(const perfile_note *n)
     cli_json_number("count", n->count);
     cli_json_number("bytes", n->bytes);
     cli_json_known("offset", n->offset);
-    cli_json_string("text", cli_with_options(n->where, n->text, text));
+    cli_json_string("text", cli_with_options(n->where, n->message, text));
     cli_json_object_end();
 }
 

@@ -27,7 +27,7 @@ typedef struct merge_note {
     uint32_t number; /* number of a feature or record type; UINT32_MAX if there is none */
     uint32_t input;  /* index of the input; UINT32_MAX if it is not about a single input */
     uint64_t count;
-    char *text; /* escaped for terminals; allocated */
+    char *message; /* escaped for terminals; allocated */
 } merge_note;
 
 typedef struct report {
@@ -92,20 +92,20 @@ static void add_note(report *x, const merge_note *note, const char *text)
     }
     printable(text, copy, n);
     x->notes[x->n_notes] = *note;
-    x->notes[x->n_notes++].text = copy;
+    x->notes[x->n_notes++].message = copy;
 }
 
 static void on_merge_note(void *run, const perfile_merge_note *note)
 {
     merge_note one = {note->kind, note->number, note->input, note->count, NULL};
-    add_note(run, &one, note->text);
+    add_note(run, &one, note->message);
 }
 
 /* Kinds of perfile_note are numbered after the kinds of perfile_merge_note. */
 static void on_note(void *run, uint32_t input, const perfile_note *note)
 {
     merge_note one = {PERFILE_N_MERGE_NOTES + note->kind, note->number, input, note->count, NULL};
-    add_note(run, &one, note->text);
+    add_note(run, &one, note->message);
 }
 
 /* Returns the name of the kind of a note, which comes from one of two enumerations. */
@@ -219,7 +219,7 @@ static void json_notes(const report *x)
         if (note->input != UINT32_MAX)
             cli_json_number("input", note->input);
         cli_json_number("count", note->count);
-        cli_json_string("text", note->text);
+        cli_json_string("text", note->message);
         cli_json_object_end();
     }
     cli_json_array_end();
@@ -310,9 +310,9 @@ static void report_notes(const report *x)
         const merge_note *note = &x->notes[i];
         mixed |= note->kind == PERFILE_MERGE_NOTE_MIXED;
         if (note->input < x->n && note->kind >= PERFILE_N_MERGE_NOTES)
-            cli_message("%s: %s", x->in[note->input].name, note->text);
+            cli_message("%s: %s", x->in[note->input].name, note->message);
         else
-            cli_message("%s", note->text);
+            cli_message("%s", note->message);
     }
     if (x->more_notes)
         cli_message("%zu more notes are not shown", x->more_notes);
@@ -374,7 +374,7 @@ static void report_end(report *x, const perfile_error *failed)
     if (failed && !(x->json && strcmp(x->out, "-") == 0))
         report_failure(failed);
     for (size_t i = 0; i < x->n_notes; i++)
-        free(x->notes[i].text);
+        free(x->notes[i].message);
     free(x->notes);
 }
 

@@ -28,7 +28,7 @@ typedef struct rescue_report {
     struct {
         uint32_t feature; /* number of the feature; UINT32_MAX if it is not about a feature */
         uint32_t damage;  /* kind of damage; 0 if there is none */
-        char *text;       /* allocated */
+        char *message;    /* allocated */
     } * notes;            /* printed at the end with --json */
     size_t n_notes;
     perfile_recover_summary sum;
@@ -54,7 +54,7 @@ static void json_finding(const perfile_archive_finding *f)
     cli_json_object(NULL);
     cli_json_string("rule", perfile_rule_of(f->rule)->id);
     cli_json_known("offset", f->offset);
-    cli_json_string("text", f->text);
+    cli_json_string("text", f->message);
     if (f->part_bytes) {
         cli_json_number("capture", f->capture);
         cli_json_number("part", f->part);
@@ -72,9 +72,9 @@ static void on_lost(void *user, const perfile_archive_finding *f)
     if (x->json)
         json_finding(f);
     else if (x->n <= MAX_SHOWN && f->offset != PERFILE_NO_OFFSET)
-        cli_message("%s: offset %" PRIu64 ": %s", x->name, f->offset, f->text);
+        cli_message("%s: offset %" PRIu64 ": %s", x->name, f->offset, f->message);
     else if (x->n <= MAX_SHOWN)
-        cli_message("%s: %s", x->name, f->text);
+        cli_message("%s: %s", x->name, f->message);
 }
 
 static void json_repair_begin(const repair *x)
@@ -268,9 +268,9 @@ static void report_gap_of(rescue_report *x, const perfile_gap *gap, const char *
 
 static void keep_note(rescue_report *x, const perfile_recover_note *note)
 {
-    size_t n = strlen(note->text) + 1;
+    size_t n = strlen(note->message) + 1;
     if (!x->json) {
-        cli_note_of(x->name, note->feature, note->damage, note->text);
+        cli_note_of(x->name, note->feature, note->damage, note->message);
         return;
     }
     void *more = realloc(x->notes, (x->n_notes + 1) * sizeof *x->notes);
@@ -279,10 +279,10 @@ static void keep_note(rescue_report *x, const perfile_recover_note *note)
     char *text = more ? malloc(n) : NULL;
     if (!text)
         return; /* out of memory: the note is lost */
-    memcpy(text, note->text, n);
+    memcpy(text, note->message, n);
     x->notes[x->n_notes].feature = note->feature;
     x->notes[x->n_notes].damage = note->damage;
-    x->notes[x->n_notes].text = text;
+    x->notes[x->n_notes].message = text;
     x->n_notes++;
 }
 
@@ -302,7 +302,7 @@ static void json_notes(const rescue_report *x)
     cli_json_array("notes");
     for (size_t i = 0; i < x->n_notes; i++) {
         cli_json_object(NULL);
-        cli_json_string("text", x->notes[i].text);
+        cli_json_string("text", x->notes[i].message);
         if (x->notes[i].feature != UINT32_MAX)
             cli_json_number("feature", x->notes[i].feature);
         if (x->notes[i].damage)
@@ -435,7 +435,7 @@ static void report_end(rescue_report *x, const perfile_error *failed)
 static void report_clear(rescue_report *x)
 {
     for (size_t i = 0; i < x->n_notes; i++)
-        free(x->notes[i].text);
+        free(x->notes[i].message);
     free(x->notes);
 }
 

@@ -438,7 +438,7 @@ static bool collect_and_print(cli_info_facts *x, const settings *set, bool *agai
     x->first = x->last = PERFILE_NO_TIME;
     if (describe && x->walked)
         use_descriptions(x);
-    if (perfile_model_new(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
+    if (perfile_model_open(x->session, &x->model, NULL) != PERFILE_OK || !walk(x, set))
         return false;
     *again = !is_complete(x);
     if (*again)

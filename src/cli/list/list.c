@@ -69,7 +69,7 @@ static bool print(cli_listing *l, const settings *set)
 static bool collect_and_print(cli_listing *l, const settings *set)
 {
     l->session = perfile_stream_session(l->in.stream);
-    if (set->subject->model && perfile_model_new(l->session, &l->model, NULL) != PERFILE_OK)
+    if (set->subject->model && perfile_model_open(l->session, &l->model, NULL) != PERFILE_OK)
         return false;
     if (!set->header || perfile_stream_container(l->in.stream)->form == PERFILE_FORM_PIPE)
         if (!walk(l, set))

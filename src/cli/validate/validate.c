@@ -73,7 +73,7 @@ static void on_archive_finding(void *user, const perfile_archive_finding *a)
                                .offset = a->offset,
                                .stream_offset = PERFILE_NO_OFFSET,
                                .sequence = PERFILE_NO_SEQUENCE,
-                               .message = a->text};
+                               .message = a->message};
     o->finding(o->user, &f);
 }
 
