@@ -107,7 +107,7 @@ static int print_table(struct ArrowArrayStream *stream)
 
 int main(int argc, char **argv)
 {
-    perfile_source *source;
+    perfile_source *source = NULL;
     perfile_error err;
     struct ArrowArrayStream stream;
     if (argc < 3 || argv[1][0] == '-') {
@@ -125,6 +125,7 @@ int main(int argc, char **argv)
         st = perfile_table_stream(source, argv[2], &options, &stream, &err);
     if (st != PERFILE_OK) {
         fprintf(stderr, "arrow: %s\n", err.message);
+        perfile_source_close(source); /* the stream owns it on success only */
         return 1;
     }
     const int failed = print_table(&stream);

@@ -47,6 +47,7 @@ class Rows:
             options.columns, options.n_columns = columns, len(names)
         if (lib.perfile_source_path(os.fsencode(path), ffi.NULL, source, error) < 0 or
                 lib.perfile_table_stream(source[0], table.encode(), options, self.stream, error) < 0):
+            lib.perfile_source_close(source[0])  # the stream owns it on success only
             raise ValueError(ffi.string(error.message).decode(errors="replace"))
 
     def __del__(self):

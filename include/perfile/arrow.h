@@ -121,9 +121,8 @@ typedef struct perfile_table_options {
  * before the failure, then fails, each time with the same error: EIO, EINVAL, ENOMEM, or EFBIG for
  * a limit.
  *
- * The stream owns `source` on success; on failure the source is closed, too.  PERFILE_E_USAGE:
- * there is no such table, column or tracepoint.  Errors of perfile_open_filtered() and
- * perfile_symbols_open(). */
+ * The stream owns `source` on success.  PERFILE_E_USAGE: there is no such table, column or
+ * tracepoint.  Errors of perfile_open_filtered() and perfile_symbols_open(). */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_table_stream(
     perfile_source *source, const char *table, const perfile_table_options *options,
     struct ArrowArrayStream *out, perfile_error *err);

@@ -27,8 +27,13 @@
  *   that ignores it gets PERFILE_E_IO with EPIPE.
  * - Names that begin with perfile_ or PERFILE_ are those of the library, and in programs that link
  *   it statically those with pf_ and PF_, too.
- * - A call that takes an object over does so only on success: after a failure the caller still owns
- *   it, unless the function says otherwise.
+ * - A call that takes an object over, or closes it, does so only on success: after a failure the
+ *   caller still owns it.
+ * - perfile_TYPE_open() makes an object; a source or a sink is made by a function that is named after
+ *   what it is on (perfile_source_path(), perfile_sink_memory() …), and a stage on a stream by one
+ *   named after what it does (perfile_sort(), perfile_filter() …).  perfile_TYPE_next() yields the
+ *   next item, and PERFILE_END after the last.  perfile_TYPE_close() releases the object, and
+ *   accepts NULL.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H

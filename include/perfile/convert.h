@@ -92,7 +92,7 @@ typedef struct perfile_convert_summary {
 } perfile_convert_summary;
 
 /* Reads the capture on `source`, writes it to `sink` in the requested form, and finishes the sink.
- * A sink made by perfile_sink_directory() makes a directory.  The source is closed in any case; the
+ * A sink made by perfile_sink_directory() makes a directory.  The source is closed on success; the
  * caller keeps the sink.
  *
  * Conversion to another format: perfmon buffers become perf.data, with notes of kind FORMAT and

@@ -212,7 +212,7 @@ typedef struct perfile_filter_capture_options {
 
 /* Reads the capture on `source` as often as needed, writes the kept records to `sink`, and finishes
  * the sink.  A pipe that must be read twice is spooled to a temporary file.  The source is closed
- * in any case; the caller still owns the sink.  Fills the first bytes of *filtered and *copied
+ * on success; the caller still owns the sink.  Fills the first bytes of *filtered and *copied
  * (both may be NULL), also on failure, with the counts so far. */
 PERFILE_API PERFILE_MUST_USE perfile_status perfile_filter_capture(
     perfile_source *source, perfile_sink *sink, const perfile_filter_options *options,
@@ -246,12 +246,11 @@ typedef struct perfile_open_filtered_options {
 } perfile_open_filtered_options;
 
 /* Opens the capture on `source`, makes the passes that the filter needs, and puts the filter on it.
- * *stream owns everything on success; on failure the source is closed, too.  A pipe that must be
- * read more than once is spooled to a temporary file.  `options` may be NULL: everything is
- * selected.  With reading->model the complete capture is read once more beforehand, and *model
- * knows all names and mappings from the first record on; it lives as long as the stream.  Otherwise
- * `model` may be NULL.  Errors are those of perfile_open(), perfile_filter_open() and
- * perfile_filter(). */
+ * *stream owns everything on success.  A pipe that must be read more than once is spooled to a
+ * temporary file.  `options` may be NULL: everything is selected.  With reading->model the complete
+ * capture is read once more beforehand, and *model knows all names and mappings from the first
+ * record on; it lives as long as the stream.  Otherwise `model` may be NULL.  Errors are those of
+ * perfile_open(), perfile_filter_open() and perfile_filter(). */
 PERFILE_API PERFILE_MUST_USE perfile_status
 perfile_open_filtered(perfile_source *source, const perfile_filter_options *options,
                       perfile_open_filtered_options *reading, perfile_stream **stream,

@@ -15,7 +15,7 @@ extern "C" {
 
 /* An input capture.  Set `source`; the other members may be zero. */
 typedef struct perfile_merge_source {
-    perfile_source *source; /* closed in any case */
+    perfile_source *source; /* closed on success */
     const char *name;       /* name for messages; NULL: the name of the source */
     const char *from;       /* as in perfile_open_options */
     int64_t offset;         /* with `has_offset`: ns to be added to its times */
@@ -65,7 +65,7 @@ typedef struct perfile_merge_captures_options {
 
 /* Opens the captures, converts them to the byte order of the first, sorts and merges them, writes
  * the result to `sink`, and finishes the sink.  A capture in file form from a pipe is spooled to a
- * temporary file.  The sources are closed in any case and set to NULL; the caller still owns the
+ * temporary file.  On success the sources are closed and set to NULL.  The caller still owns the
  * sink.  *summary (its first `size` bytes; may be NULL) is filled with the counts so far, also on
  * failure.
  *

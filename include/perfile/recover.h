@@ -80,8 +80,8 @@ typedef struct perfile_recover_summary {
 } perfile_recover_summary;
 
 /* Reads everything that is left of the capture on `source`, writes it to `sink`, and finishes the
- * sink on success.  With `sink` NULL this is a dry run that only reports.  The source is closed in
- * any case; the caller still owns the sink.  *result (its first `size` bytes) is filled with the
+ * sink on success.  With `sink` NULL this is a dry run that only reports.  The source is closed on
+ * success; the caller still owns the sink.  *result (its first `size` bytes) is filled with the
  * counts so far, also on failure.
  *
  * Records are kept in order and byte for byte, for a directory file by file; the content of

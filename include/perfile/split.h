@@ -120,7 +120,7 @@ typedef struct perfile_split_summary {
 
 /* Reads the capture on `source` two or three times, plus twice for every further 512 parts, and
  * writes the parts.  Input that cannot be read twice is copied to a temporary file.  The source is
- * closed in any case.
+ * closed on success.
  *
  * With a pattern the parts are written to a temporary folder next to their final path.  They appear
  * when all of them are complete: all or none.  They never replace the source.

@@ -316,6 +316,8 @@ static perfile_status open_selected(cli_input *in, const cli_file *file, const c
     cli_progress_start(in->name);
     st = perfile_open_filtered(source, &select, &reading, &in->stream, &in->model, &in->error);
     in->passes = reading.passes;
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
     return st == PERFILE_OK && how->sorted ? sort_stream(in) : st;
 }
 

@@ -175,7 +175,7 @@ bool pf_source_is_directory(const perfile_source *source)
 
 void perfile_source_close(perfile_source *source)
 {
-    if (!source)
+    if (!source || (source->held && source->held--))
         return;
     if (source->ops->close)
         source->ops->close(source);

@@ -119,6 +119,7 @@ struct perfile_source {
                                      * to the member below */
     perfile_limits limits;
     pf_inputs inputs; /* files and directories that this source reads; no output may replace them */
+    uint32_t held;    /* calls of perfile_source_close() that do not close it: pf_source_hold() */
     pf_source_origin *origin; /* NULL unless the source is a capture in an archive */
     /* Set by a reader: from now on, records that *narrow does not need are skipped.  If `narrow` is
      * NULL, samples in ranges without other data are skipped, for readers that only count. absent()
@@ -126,6 +127,20 @@ struct perfile_source {
     bool narrows;
     const pf_narrow *narrow;
 };
+
+/* For operations on a capture, which close their source wherever they end, and whose caller owns it
+ * until they succeed: the next perfile_source_close() does nothing.  The operation ends with
+ * pf_source_settle(), which closes the source after success.  Both accept NULL. */
+static inline void pf_source_hold(perfile_source *source)
+{
+    if (source)
+        source->held++;
+}
+static inline void pf_source_settle(perfile_source *source, perfile_status st)
+{
+    if (st == PERFILE_OK)
+        perfile_source_close(source);
+}
 
 /* Yields the longest contiguous span at `offset`.  It has at least `need` bytes unless the input
  * ends first: run->len < need means the end of input, and s->size is known from then on.

@@ -508,13 +508,14 @@ static perfile_status undump(pf_convert *x, perfile_source **source, perfile_err
     return PERFILE_OK;
 }
 
-/* `source` is closed in any case. */
 perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sink,
                                        const perfile_convert_options *options,
                                        perfile_convert_summary *result, size_t size,
                                        perfile_error *err)
 {
+    perfile_source *const given = source;
     pf_convert x = {.in = {.source = source}, .sink = sink};
+    pf_source_hold(given);
     perfile_status st = copy_options(&x, options, err);
     if (st == PERFILE_OK)
         st = undump(&x, &source, err);
@@ -536,6 +537,7 @@ perfile_status perfile_convert_capture(perfile_source *source, perfile_sink *sin
     if (st == PERFILE_OK)
         st = convert(&x, err);
     perfile_source_close(x.in.source);
+    pf_source_settle(given, st);
     x.result.copied.losses +=
         x.target_losses + pf_notes_report(&x.notes, x.options.note, x.options.user);
     x.result.damaged |= x.result.copied.damages != 0;

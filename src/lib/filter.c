@@ -326,7 +326,6 @@ static void count(filtering *f)
     f->copied.losses += f->losses;
 }
 
-/* `source` is closed in any case; pf_passes_spool() may have replaced it. */
 perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink,
                                       const perfile_filter_options *options,
                                       const perfile_filter_capture_options *writing,
@@ -335,6 +334,7 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
                                       perfile_error *err)
 {
     filtering f = {.in = {.all = {.source = source}}, .sink = sink};
+    pf_source_hold(source);
     perfile_status st = pf_options_copy(&f.options, options, "filter.options", err);
     if (st == PERFILE_OK)
         st = pf_options_copy(&f.writing, writing, "filter.writing", err);
@@ -357,7 +357,8 @@ perfile_status perfile_filter_capture(perfile_source *source, perfile_sink *sink
         count(&f);
     pf_result_out(filtered, filtered_size, &f.filtered, sizeof f.filtered);
     pf_result_out(copied, copied_size, &f.copied, sizeof f.copied);
-    end_passes(&f.in);
+    end_passes(&f.in); /* closes in.all.source; pf_passes_spool() may have replaced it */
+    pf_source_settle(source, st);
     return st;
 }
 
@@ -488,7 +489,6 @@ static perfile_status open_all(pf_reading *x, bool model, perfile_stream **strea
     return st;
 }
 
-/* Owns `source` in any case: on success the stream owns it, on failure it is closed here. */
 perfile_status perfile_open_filtered(perfile_source *source, const perfile_filter_options *options,
                                      perfile_open_filtered_options *reading,
                                      perfile_stream **stream, const perfile_model **model,
@@ -497,10 +497,9 @@ perfile_status perfile_open_filtered(perfile_source *source, const perfile_filte
     perfile_open_options how = {0};
     perfile_open_filtered_options asked = {0};
     pf_reading *x = pf_alloc(1, sizeof *x);
-    if (!x) {
-        perfile_source_close(source);
+    if (!x)
         return pf_fail_nomem(err, "filter");
-    }
+    pf_source_hold(source);
     x->in.all.source = source;
     perfile_status st = pf_options_copy(&asked, reading, "filter.reading", err);
     if (st == PERFILE_OK)
@@ -535,5 +534,6 @@ perfile_status perfile_open_filtered(perfile_source *source, const perfile_filte
     (*stream)->closed_user = x;
     if (model)
         *model = x->model;
+    pf_source_settle(source, st); /* what the stream reads now belongs to it */
     return PERFILE_OK;
 }

@@ -28,13 +28,13 @@ typedef struct merging merging;
 
 typedef struct input {
     merging *all;
-    perfile_merge_source *in; /* belongs to the caller; in->source is NULL once the stream owns
-                               * it */
-    const char *name;         /* for messages */
-    perfile_stream *stream;   /* owned here until perfile_merge() succeeds, then by the merged
-                               * stream */
-    pf_notes *notes;          /* losses of byte-swapping; NULL if this input is not swapped */
-    uint64_t done, total;     /* this input's part of merging.done and .total */
+    perfile_merge_source
+        *in;                /* belongs to the caller, as in->source does until the merge succeeds */
+    const char *name;       /* for messages */
+    perfile_stream *stream; /* owned here until perfile_merge() succeeds, then by the merged
+                             * stream */
+    pf_notes *notes;        /* losses of byte-swapping; NULL if this input is not swapped */
+    uint64_t done, total;   /* this input's part of merging.done and .total */
 } input;
 
 struct merging {
@@ -168,7 +168,7 @@ static perfile_status open_input(input *x, perfile_error *err)
     perfile_status st = perfile_open(x->in->source, &how, &x->stream, err);
     if (st != PERFILE_OK)
         return st;
-    x->in->source = NULL;
+    pf_source_hold(x->in->source); /* closing the stream leaves it to the caller */
     begin_progress(x);
     st = swap_to(x, order_of(m->inputs[0].stream), err);
     return st == PERFILE_OK ? perfile_sort(x->stream, &sorting, &x->stream, err) : st;
@@ -347,8 +347,6 @@ static perfile_status begin(merging *m, perfile_merge_source *in, size_t n, perf
     return st;
 }
 
-/* Closes the sources of all inputs in any case.  Those that a stream owns are already NULL in
- * `in`. */
 perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfile_sink *sink,
                                       const perfile_merge_captures_options *options,
                                       perfile_merge_summary *summary, size_t size,
@@ -379,7 +377,7 @@ perfile_status perfile_merge_captures(perfile_merge_source *in, size_t n, perfil
     pf_result_out(summary, size, &result, sizeof result);
     pf_result_out(m.writing.copied, m.writing.copied_size, &m.copied, sizeof m.copied);
     close_all(&m);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         perfile_source_close(in[i].source);
         in[i].source = NULL;
     }

@@ -337,12 +337,13 @@ static perfile_status forget_guesses(const pf_recover *x, perfile_source *source
     return st;
 }
 
-/* `source` is closed in any case, by the stream once that is open. */
 perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sink,
                                        const perfile_recover_options *options,
                                        perfile_recover_summary *result, size_t size,
                                        perfile_error *err)
 {
+    perfile_source *const given = source;
+    pf_source_hold(given); /* closed by the stream once that is open */
     pf_recover x = {.sink = sink,
                     .result = {.first_time = PERFILE_NO_TIME, .last_time = PERFILE_NO_TIME}};
     pf_repair r = {.assume = {.size = sizeof r.assume}};
@@ -383,6 +384,7 @@ perfile_status perfile_recover_capture(perfile_source *source, perfile_sink *sin
     perfile_writer_close(x.writer);
     perfile_stream_close(x.stream);
     perfile_source_close(x.reopened);
+    pf_source_settle(given, st);
     pf_repair_free(&r);
     pf_buffer_free(&x.bad);
     pf_buffer_free(&x.bad_events);

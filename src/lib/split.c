@@ -314,8 +314,11 @@ perfile_status perfile_split_capture(perfile_source *source, const perfile_split
                                      const perfile_split_capture_options *writing,
                                      perfile_split_summary *sum, size_t size, perfile_error *err)
 {
+    perfile_source *const given = source;
+    pf_source_hold(given);
     perfile_status st = split_all(&source, NULL, NULL, options, writing, sum, size, err);
     perfile_source_close(source);
+    pf_source_settle(given, st);
     return st;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/shorten.h"
+#include "io/source.h"
 #include "io/workers.h"
 #include "perfile/arrow.h"
 #include "perfile/damage.h"
@@ -401,16 +402,18 @@ static perfile_status open_capture(reading *x, perfile_source *source,
     perfile_open_options how;
     const perfile_model *model;
     perfile_status st = pf_options_copy(&how, o->how, "options", err);
+    if (st != PERFILE_OK)
+        return st;
+    how.deliver |= PERFILE_DELIVER_DAMAGE;
+    perfile_open_filtered_options open = {
+        .size = sizeof open, .how = &how, .model = true, .translate = true};
+    pf_source_hold(source); /* closing the stream after a failure leaves it to the caller */
+    st = perfile_open_filtered(source, o->filter, &open, &x->stream, &model, err);
     if (st != PERFILE_OK) {
         perfile_source_close(source);
         return st;
     }
-    how.deliver |= PERFILE_DELIVER_DAMAGE;
-    perfile_open_filtered_options open = {
-        .size = sizeof open, .how = &how, .model = true, .translate = true};
-    st = perfile_open_filtered(source, o->filter, &open, &x->stream, &model, err);
-    if (st == PERFILE_OK)
-        st = begin(x, o, model, err);
+    st = begin(x, o, model, err);
     return st == PERFILE_OK ? wait_for_table(x, err) : st;
 }
 
@@ -428,14 +431,13 @@ perfile_status perfile_table_stream(perfile_source *source, const char *table,
         st = keep_names(x, &o, err);
     if (st == PERFILE_OK && !x->event) /* errors are reported before the capture is read */
         st = know_table(x, &pf_all_tables[x->number], err);
-    if (st != PERFILE_OK)
-        perfile_source_close(source);
-    else
+    if (st == PERFILE_OK)
         st = open_capture(x, source, &o, err);
     if (st != PERFILE_OK) {
         close_reading(x);
         return st;
     }
+    pf_source_settle(source, st); /* it belongs to the stream */
     *out = (struct ArrowArrayStream){.get_schema = get_schema,
                                      .get_next = get_next,
                                      .get_last_error = get_last_error,
@@ -453,8 +455,7 @@ perfile_status perfile_table_stream(perfile_source *source, const char *table,
                                     const perfile_table_options *options,
                                     struct ArrowArrayStream *out, perfile_error *err)
 {
-    (void)table, (void)options, (void)out;
-    perfile_source_close(source);
+    (void)source, (void)table, (void)options, (void)out;
     return pf_fail(err, PERFILE_E_UNSUPPORTED, "table", "this library was built without exports");
 }
 

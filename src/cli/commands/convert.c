@@ -313,6 +313,8 @@ static int pack(packing *p, const cli_file *file)
     cli_report_not_copied(file->path, p->o->w->keeps_directory);
     cli_conversion_begin(&p->report);
     st = perfile_convert_capture(source, sink, &how, &p->report.sum, sizeof p->report.sum, &err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
     cli_conversion_end(&p->report, st == PERFILE_OK ? NULL : &err);
     perfile_sink_close(sink);
     return cli_status_of(st, p->report.sum.damaged);
@@ -653,6 +655,8 @@ static int convert(settings *set, const cli_inputs *in)
     cli_conversion_begin(&x);
     perfile_status st =
         perfile_convert_capture(source, sink, &set->how, &x.sum, sizeof x.sum, &err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
     cli_conversion_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     return cli_status_of(st, x.sum.damaged);

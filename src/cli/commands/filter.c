@@ -194,6 +194,8 @@ static int filter(settings *set, cli_file *file)
     perfile_status st =
         perfile_filter_capture(source, sink, &set->select.how, &set->writing, &x.filtered,
                                sizeof x.filtered, &x.copied, sizeof x.copied, &err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
     report_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     return cli_status_of(st, x.copied.damages);

@@ -762,7 +762,6 @@ int cli_merge(int argc, char **argv)
         status = cli_read_inputs("merge", argc, argv, true, &set.inputs);
     if (status == CLI_CONTINUE)
         status = merge_paths(&set);
-    /* The library has set the sources that it owns to NULL. */
     for (size_t i = 0; i < set.inputs.n && set.in; i++)
         perfile_source_close(set.in[i].source);
     free(set.in);

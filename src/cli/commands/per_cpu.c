@@ -117,6 +117,8 @@ static int write_converted(const cli_per_cpu *x)
     cli_conversion_begin(&report);
     const perfile_status st =
         perfile_convert_capture(source, sink, &how, &report.sum, sizeof report.sum, &err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
     cli_conversion_end(&report, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     return cli_status_of(st, report.sum.damaged);

@@ -584,6 +584,8 @@ static int rescue(const settings *set, const cli_file *file, const given_events 
     cli_writing_begin(x.name);
     report_begin(&x);
     perfile_status st = perfile_recover_capture(source, sink, &how, &x.sum, sizeof x.sum, &err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
     report_end(&x, st == PERFILE_OK ? NULL : &err);
     cli_writing_end(sink);
     report_clear(&x);

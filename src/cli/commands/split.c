@@ -316,6 +316,8 @@ static int split(settings *set, const cli_file *file)
     cli_signals_hold(true); /* until cli_signals_on_temporary() registers the folder */
     perfile_status st =
         perfile_split_capture(source, &set->how, &set->writing, &x.sum, sizeof x.sum, &err);
+    if (st != PERFILE_OK)
+        perfile_source_close(source);
     cli_signals_file(NULL);
     cli_signals_temporary(NULL);
     cli_signals_hold(false);
