@@ -296,7 +296,8 @@ static void check_capture(perfile_bytes bytes, uint64_t how)
     ENSURE(perfile_source_memory(bytes, "capture", &source, NULL) == PERFILE_OK);
     ENSURE(perfile_sink_memory("archive", &below, NULL) == PERFILE_OK);
     ENSURE(perfile_archive_sink(below, &options, &sink, NULL) == PERFILE_OK);
-    if (perfile_convert_capture(source, sink, &as_is, NULL, 0, &err) == PERFILE_OK) {
+    const perfile_status st = perfile_convert_capture(source, sink, &as_is, NULL, 0, &err);
+    if (closed_unless_ok(source, st) == PERFILE_OK) {
         fuzzed f = {.parts[0].shadow = {.ptr = (uint8_t *)(uintptr_t)bytes.ptr, .len = bytes.len}};
         const perfile_bytes archive = sink_bytes(below);
         check_archive(&f, archive, false);

@@ -8,6 +8,7 @@
 #include "schema/rows.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
+#include "tests/owned.h"
 #include "tests/transcript.h"
 #include "lib/command.h"
 
@@ -246,7 +247,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (packs)
         ENSURE(perfile_archive_sink(below, NULL, &sink, NULL) == PERFILE_OK);
     losses = 0;
-    perfile_status st = perfile_convert_capture(source, sink, &how, &sum, sizeof sum, &err);
+    perfile_status st = closed_unless_ok(
+        source, perfile_convert_capture(source, sink, &how, &sum, sizeof sum, &err));
     ENSURE(sum.copied.losses == losses);
     if (st == PERFILE_OK)
         (packs ? compare_packed : compare)(in, perfile_sink_bytes(below), &how, &sum);

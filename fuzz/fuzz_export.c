@@ -5,6 +5,7 @@
 #include "folder.h"
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "tests/owned.h"
 #include "wellformed.h"
 #include "base/command.h"
 
@@ -83,7 +84,8 @@ static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_f
     perfile_open_filtered_options reading = {
         .size = sizeof reading, .how = &p->options, .model = true, .translate = true};
     ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
-    if (perfile_open_filtered(source, &all, &reading, &s, &model, &err) != PERFILE_OK)
+    perfile_status st = perfile_open_filtered(source, &all, &reading, &s, &model, &err);
+    if (closed_unless_ok(source, st) != PERFILE_OK)
         return;
     for (size_t i = 0; i < n_forms; i++) {
         perfile_emit_options how = {
@@ -98,7 +100,6 @@ static void put_capture(const plan *p, perfile_bytes in, exported *x, size_t n_f
         if (x[i].st == PERFILE_OK)
             note(&x[i], perfile_emitter_begin(x[i].e, &err), &err);
     }
-    perfile_status st;
     while ((st = perfile_stream_next_run(s, &first, &n, &err)) == PERFILE_OK)
         for (size_t i = 0; i < n_forms; i++)
             if (takes_records(&x[i]))

@@ -6,6 +6,7 @@
 #include "limits.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
+#include "tests/owned.h"
 
 enum { MOST = 1 << 16, N_TERMS = 16 };
 
@@ -84,7 +85,8 @@ static perfile_status filter(perfile_bytes in, bool pipe, const perfile_filter_o
         ENSURE(dripping_open(&d, false, &options, &source, NULL) == PERFILE_OK);
     else
         ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
-    return perfile_filter_capture(source, sink, how, writing, sum, sizeof *sum, NULL, 0, NULL);
+    return closed_unless_ok(source, perfile_filter_capture(source, sink, how, writing, sum,
+                                                           sizeof *sum, NULL, 0, NULL));
 }
 
 static void compare(perfile_bytes in, perfile_bytes out, const perfile_filter_options *how,

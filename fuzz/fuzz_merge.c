@@ -171,11 +171,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (chosen >> 10 & 1)
         sources[1].has_offset = true;
     sources[1].offset = (int64_t)(chosen >> 11 & 7) * 1000;
-    for (size_t i = 0; i < 2; i++)
-        ENSURE(perfile_source_memory(in[i], "input", &sources[i].source, NULL) == PERFILE_OK);
+    perfile_source *given[2];
+    for (size_t i = 0; i < 2; i++) {
+        ENSURE(perfile_source_memory(in[i], "input", &given[i], NULL) == PERFILE_OK);
+        sources[i].source = given[i];
+    }
     ENSURE(perfile_sink_memory("output", &sink, NULL) == PERFILE_OK);
     perfile_status st = perfile_merge_captures(sources, 2, sink, &writing, &sum, sizeof sum, &err);
-    ENSURE(!sources[0].source && !sources[1].source);
+    for (size_t i = 0; i < 2; i++) {
+        ENSURE(sources[i].source == (st == PERFILE_OK ? NULL : given[i]));
+        perfile_source_close(sources[i].source);
+    }
     uint32_t read_with = how.flags & PERFILE_MERGE_FAIL_ON_DAMAGE ? (uint32_t)PERFILE_ON_DAMAGE_STOP
                                                                   : writing.on_damage;
     if (st == PERFILE_OK)

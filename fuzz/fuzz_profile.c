@@ -8,6 +8,7 @@
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "tests/owned.h"
 #include "report/command.h"
 
 enum { AROUND = PERFILE_PROFILE_CALLERS | PERFILE_PROFILE_CALLEES };
@@ -41,7 +42,8 @@ static perfile_stream *open_stream(const plan *p, const perfile_model **model)
     perfile_open_filtered_options reading = {
         .size = sizeof reading, .how = &p->options, .model = true};
     ENSURE(perfile_source_memory(p->in, "input", &source, NULL) == PERFILE_OK);
-    return perfile_open_filtered(source, &all, &reading, &s, model, &err) == PERFILE_OK ? s : NULL;
+    const perfile_status st = perfile_open_filtered(source, &all, &reading, &s, model, &err);
+    return closed_unless_ok(source, st) == PERFILE_OK ? s : NULL;
 }
 
 /* Counts; returns NULL if the bytes are not a capture, or a limit was exceeded. */

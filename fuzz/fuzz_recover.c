@@ -4,6 +4,7 @@
 
 #include "ensure.h"
 #include "perfile/perfile.h"
+#include "tests/owned.h"
 
 static void ignore_value(void *user, const perfile_field *f, const perfile_value *v)
 {
@@ -76,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ENSURE(perfile_source_memory((perfile_bytes){block, size}, "input", &source, NULL) ==
            PERFILE_OK);
     ENSURE(perfile_sink_memory("output", &sink, NULL) == PERFILE_OK);
-    perfile_status st = perfile_recover_capture(source, sink, &how, &sum, sizeof sum, &err);
+    perfile_status st = closed_unless_ok(
+        source, perfile_recover_capture(source, sink, &how, &sum, sizeof sum, &err));
     ENSURE(sum.lost == lost && lost <= size);
     if (st == PERFILE_OK)
         read_result(perfile_sink_bytes(sink), &sum);

@@ -3,6 +3,7 @@
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "tests/owned.h"
 #include "base/command.h"
 
 #include <string.h>
@@ -31,11 +32,12 @@ static bool print(perfile_bytes in, const perfile_emit_options *how, perfile_sin
         .size = sizeof reading, .how = &opening, .model = true};
     const perfile_sort_options sorting = {.size = sizeof sorting};
     ENSURE(perfile_source_memory(in, "in", &source, NULL) == PERFILE_OK);
-    if (perfile_open_filtered(source, NULL, &reading, &s, &options.model, &err) != PERFILE_OK)
+    perfile_status st = perfile_open_filtered(source, NULL, &reading, &s, &options.model, &err);
+    if (closed_unless_ok(source, st) != PERFILE_OK)
         return false;
     ENSURE(perfile_sort(s, &sorting, &sorted, NULL) == PERFILE_OK);
     perfile_emitter *e = NULL;
-    perfile_status st = perfile_emitter_open("script", sorted, sink, &options, &e, &err);
+    st = perfile_emitter_open("script", sorted, sink, &options, &e, &err);
     const perfile_record *first;
     size_t n;
     if (st == PERFILE_OK)

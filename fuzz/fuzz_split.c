@@ -3,6 +3,7 @@
 #include "ensure.h"
 #include "limits.h"
 #include "tests/dripping.h"
+#include "tests/owned.h"
 #include "tests/splitting.h"
 
 static const uint64_t amounts[] = {1, 3, 10, 100, 1000, 5000, 1000000, UINT64_MAX};
@@ -48,7 +49,8 @@ static perfile_status split(perfile_bytes in, bool pipe, const perfile_split_opt
         ENSURE(dripping_open(&d, false, &options, &source, NULL) == PERFILE_OK);
     else
         ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
-    return perfile_split_capture(source, how, writing, sum, sizeof *sum, NULL);
+    return closed_unless_ok(source,
+                            perfile_split_capture(source, how, writing, sum, sizeof *sum, NULL));
 }
 
 static void look_at(perfile_bytes in, const perfile_split_options *how, bool stopping, bool other,

@@ -5,6 +5,7 @@
 #include "ensure.h"
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "tests/owned.h"
 
 enum {
     MOST_ROWS = 1 << 14 /* maximum of rows that are compared */
@@ -99,7 +100,7 @@ static outcome read_table(perfile_bytes in, const char *table, const perfile_tab
     struct ArrowSchema schema;
     struct ArrowArray a, kept = {0};
     ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
-    x.opened = perfile_table_stream(source, table, o, &s, &err);
+    x.opened = closed_unless_ok(source, perfile_table_stream(source, table, o, &s, &err));
     if (x.opened != PERFILE_OK) {
         check_refusal(&err);
         return x;
@@ -136,7 +137,7 @@ static void check_column(perfile_bytes in, const char *table, const perfile_tabl
     struct ArrowArrayStream s;
     struct ArrowSchema schema;
     ENSURE(perfile_source_memory(in, "input", &source, NULL) == PERFILE_OK);
-    if (perfile_table_stream(source, table, all, &s, NULL) != PERFILE_OK)
+    if (closed_unless_ok(source, perfile_table_stream(source, table, all, &s, NULL)) != PERFILE_OK)
         return;
     ENSURE(s.get_schema(&s, &schema) == 0);
     s.release(&s);

@@ -7,6 +7,7 @@
 
 #include "limits.h"
 #include "perfile/perfile.h"
+#include "tests/owned.h"
 #include "archive/command.h"
 
 enum {
@@ -129,7 +130,7 @@ static inline perfile_status operate_convert(const operation *o, perfile_source 
     how.flags |= o->variant & 64 ? PERFILE_CONVERT_COMPRESS : 0;
     how.flags |= (o->variant & 192) == 128 ? PERFILE_CONVERT_DECOMPRESS : 0;
     how.flags |= o->variant % 7 == 0 ? PERFILE_CONVERT_SCRUB : 0;
-    return perfile_convert_capture(source, sink, &how, NULL, 0, err);
+    return closed_unless_ok(source, perfile_convert_capture(source, sink, &how, NULL, 0, err));
 }
 
 static inline perfile_status operate_filter(const operation *o, perfile_source *source,
@@ -150,7 +151,8 @@ static inline perfile_status operate_filter(const operation *o, perfile_source *
                                   .terms = &terms[o->variant & 7]};
     perfile_filter_capture_options writing = {
         .size = sizeof writing, .on_damage = o->on_damage, .limits = &small_limits};
-    return perfile_filter_capture(source, sink, &how, &writing, NULL, 0, NULL, 0, err);
+    return closed_unless_ok(
+        source, perfile_filter_capture(source, sink, &how, &writing, NULL, 0, NULL, 0, err));
 }
 
 static inline perfile_status operate_split(const operation *o, perfile_source *source,
@@ -163,7 +165,7 @@ static inline perfile_status operate_split(const operation *o, perfile_source *s
                                  .pattern = o->pattern};
     perfile_split_capture_options writing = {
         .size = sizeof writing, .on_damage = o->on_damage, .limits = &small_limits};
-    return perfile_split_capture(source, &how, &writing, NULL, 0, err);
+    return closed_unless_ok(source, perfile_split_capture(source, &how, &writing, NULL, 0, err));
 }
 
 static inline perfile_status operate_merge(const operation *o, perfile_source *source,
@@ -177,7 +179,7 @@ static inline perfile_status operate_merge(const operation *o, perfile_source *s
                                               .on_damage = o->on_damage,
                                               .max_memory = PERFILE_SORT_LEAST_MEMORY,
                                               .limits = &small_limits};
-    return perfile_merge_captures(&in, 1, sink, &writing, NULL, 0, err);
+    return closed_unless_ok(source, perfile_merge_captures(&in, 1, sink, &writing, NULL, 0, err));
 }
 
 static inline void operation_found(void *user, const perfile_archive_finding *f)
@@ -202,7 +204,7 @@ static inline perfile_status operate_pack(const operation *o, perfile_source *so
         perfile_source_close(source);
         return st;
     }
-    st = perfile_convert_capture(source, sink, &as_is, NULL, 0, err);
+    st = closed_unless_ok(source, perfile_convert_capture(source, sink, &as_is, NULL, 0, err));
     /* The archive outlives the sink that packed it. */
     if (st == PERFILE_OK)
         st = perfile_sink_memory("archive", below, err);
@@ -260,7 +262,7 @@ static inline perfile_status operate_archive(const operation *o, perfile_source 
     if (st == PERFILE_OK)
         st = perfile_source_memory(perfile_sink_bytes(repaired), "archive", &source, err);
     if (st == PERFILE_OK)
-        st = perfile_convert_capture(source, sink, &as_is, NULL, 0, err);
+        st = closed_unless_ok(source, perfile_convert_capture(source, sink, &as_is, NULL, 0, err));
     perfile_sink_close(packed);
     perfile_sink_close(repaired);
     return st;
@@ -281,7 +283,8 @@ static inline perfile_status operate(const operation *o, perfile_source *source,
     case OPERATION_SPLIT:
         return operate_split(o, source, err);
     case OPERATION_RECOVER:
-        return perfile_recover_capture(source, sink, &recovering, NULL, 0, err);
+        return closed_unless_ok(source,
+                                perfile_recover_capture(source, sink, &recovering, NULL, 0, err));
     case OPERATION_ARCHIVE:
         return operate_archive(o, source, sink, err);
     case OPERATION_MERGE:

@@ -10,6 +10,7 @@
 #include "fuzz/limits.h"
 #include "perfile/perfile.h"
 #include "tests/dripping.h"
+#include "tests/owned.h"
 
 enum { PERFMON_LAWS_HEADER = 24, PERFMON_LAWS_MOST_BRANCHES = 32 };
 
@@ -205,7 +206,9 @@ static inline void perfmon_convert(perfile_bytes b, const perfmon_facts *f, uint
                                          .limits = &small_limits,
                                          .perfmon = &perfmon};
     perfile_sink *sink = perfmon_sink();
-    perfile_status st = perfile_convert_capture(perfmon_source(b), sink, &how, NULL, 0, NULL);
+    perfile_source *source = perfmon_source(b);
+    perfile_status st =
+        closed_unless_ok(source, perfile_convert_capture(source, sink, &how, NULL, 0, NULL));
     ENSURE(f->converts ? st == PERFILE_OK || st == PERFILE_E_LIMIT : st < 0);
     if (st == PERFILE_OK)
         perfmon_check_converted(perfile_sink_bytes(sink), f, form == PERFILE_FORM_PIPE);
@@ -228,7 +231,9 @@ static inline void perfmon_count(perfile_bytes b, const perfmon_facts *f, uint64
     const perfile_record *r;
     perfile_stream *s;
     perfile_sink *sink = perfmon_sink();
-    perfile_status st = perfile_convert_capture(perfmon_source(b), sink, &how, NULL, 0, NULL);
+    perfile_source *source = perfmon_source(b);
+    perfile_status st =
+        closed_unless_ok(source, perfile_convert_capture(source, sink, &how, NULL, 0, NULL));
     ENSURE(f->converts && f->counts == f->data ? st != PERFILE_E_CORRUPT : st < 0);
     if (st == PERFILE_OK) {
         const perfile_check_options check = {
@@ -264,7 +269,9 @@ static inline void perfmon_rewrite(perfile_bytes b, const perfmon_facts *f,
                                          .on_damage = PERFILE_ON_DAMAGE_STOP,
                                          .flags = PERFILE_CONVERT_FORCE,
                                          .limits = &small_limits};
-    perfile_status st = perfile_convert_capture(perfmon_source(b), sink, &how, NULL, 0, NULL);
+    perfile_source *source = perfmon_source(b);
+    perfile_status st =
+        closed_unless_ok(source, perfile_convert_capture(source, sink, &how, NULL, 0, NULL));
     ENSURE(f->header ? st == PERFILE_OK : st < 0);
     if (st == PERFILE_OK && f->reads) {
         ENSURE(perfmon_read_all(perfile_sink_bytes(sink), PERFILE_ON_DAMAGE_STOP, 0, &x));
@@ -294,7 +301,9 @@ static inline void perfmon_rewrite(perfile_bytes b, const perfmon_facts *f,
     const perfile_recover_options recovering = {
         .size = sizeof recovering, .from = "perfmon", .limits = &small_limits};
     sink = perfmon_sink();
-    st = perfile_recover_capture(perfmon_source(b), sink, &recovering, NULL, 0, NULL);
+    source = perfmon_source(b);
+    st =
+        closed_unless_ok(source, perfile_recover_capture(source, sink, &recovering, NULL, 0, NULL));
     ENSURE(st == PERFILE_OK || !read->records || !f->reads);
     if (st == PERFILE_OK) {
         ENSURE(perfmon_read_all(perfile_sink_bytes(sink), PERFILE_ON_DAMAGE_STOP, 0, &x));
@@ -315,8 +324,9 @@ static inline void perfmon_filter(perfile_bytes b, const perfmon_facts *f, uint6
                                                     .limits = &small_limits};
     perfmon_read x;
     perfile_sink *sink = perfmon_sink();
-    perfile_status st =
-        perfile_filter_capture(perfmon_source(b), sink, &how, &writing, NULL, 0, NULL, 0, NULL);
+    perfile_source *source = perfmon_source(b);
+    perfile_status st = closed_unless_ok(
+        source, perfile_filter_capture(source, sink, &how, &writing, NULL, 0, NULL, 0, NULL));
     /* A frequency that makes no sense is copied. */
     if (st == PERFILE_OK)
         ENSURE(perfmon_read_all(perfile_sink_bytes(sink), PERFILE_ON_DAMAGE_STOP, 0, &x) &&

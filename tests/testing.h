@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "owned.h"
 #include "perfile/sink.h"
 
 /* A copy in a heap block of exactly `n` bytes, so that an overread is caught.  Released by free().

@@ -29,11 +29,11 @@
  *   it statically those with pf_ and PF_, too.
  * - A call that takes an object over, or closes it, does so only on success: after a failure the
  *   caller still owns it.
- * - perfile_TYPE_open() makes an object; a source or a sink is made by a function that is named after
- *   what it is on (perfile_source_path(), perfile_sink_memory() …), and a stage on a stream by one
- *   named after what it does (perfile_sort(), perfile_filter() …).  perfile_TYPE_next() yields the
- *   next item, and PERFILE_END after the last.  perfile_TYPE_close() releases the object, and
- *   accepts NULL.
+ * - Objects are made by functions whose names end in _open, such as perfile_filter_open(); a source
+ *   or a sink by one named after what it is on (perfile_source_path(), perfile_sink_memory() …),
+ * and a stage on a stream by one named after what it does (perfile_sort(), perfile_filter() …).
+ * Names in _next yield the next item, and PERFILE_END after the last.  Names in _close release the
+ *   object, and accept NULL.
  */
 #ifndef PERFILE_BASE_H
 #define PERFILE_BASE_H

@@ -283,7 +283,7 @@ static void list_elements(const pf_row_shape *shape, const char *record, const c
 {
     char name[PF_EXPR_NAME_BYTES];
     for (const pf_member *m = shape->members; m->what != PF_MEMBER_END; m++) {
-        if (!m->name)
+        if (m->what != PF_MEMBER_FIELD && m->what != PF_MEMBER_ATTR)
             continue;
         put(name, put(name, 0, "."), m->name);
         show_member(m, record, list, name, show, user);
@@ -306,7 +306,7 @@ void pf_expr_list_shape(const pf_row_shape *shape, const char *record, const cha
             depth--;
             continue;
         }
-        if (!m->name)
+        if (m->what != PF_MEMBER_FIELD && m->what != PF_MEMBER_ATTR)
             continue;
         size_t end = put(name, f->prefix, m->name);
         if (!(m->flags & PERFILE_FIELD_FLAT))

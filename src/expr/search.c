@@ -271,6 +271,8 @@ static bool apply_mark(search *s, scope *p, const pf_member *m, fixed *f)
         p->n_guards--;
         f->word = -1;
         break;
+    case PF_MEMBER_BEYOND:
+        return true;
     case PF_MEMBER_GAP:
         break;
     default:

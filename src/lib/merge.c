@@ -165,10 +165,12 @@ static perfile_status open_input(input *x, perfile_error *err)
                                     .temporary = m->writing.temporary,
                                     .progress = on_sort,
                                     .user = x};
+    pf_source_hold(x->in->source); /* the stream closes it, perhaps already while it is opened */
     perfile_status st = perfile_open(x->in->source, &how, &x->stream, err);
-    if (st != PERFILE_OK)
+    if (st != PERFILE_OK) {
+        perfile_source_close(x->in->source);
         return st;
-    pf_source_hold(x->in->source); /* closing the stream leaves it to the caller */
+    }
     begin_progress(x);
     st = swap_to(x, order_of(m->inputs[0].stream), err);
     return st == PERFILE_OK ? perfile_sort(x->stream, &sorting, &x->stream, err) : st;

@@ -386,11 +386,12 @@ enum {
     PF_MEMBER_SAMPLE, /* they exist if `present` has `bit` */
     PF_MEMBER_ELSE,
     PF_MEMBER_END_WHEN,
-    PF_MEMBER_GAP /* from here on the offsets in the input are not fixed */
+    PF_MEMBER_GAP,   /* from here on the offsets in the input are not fixed */
+    PF_MEMBER_BEYOND /* from here on dumps show the bytes, because their contract has no fields */
 };
 
 typedef struct pf_member {
-    const char *name;
+    const char *name; /* of a member or a WHEN; NULL for other marks */
     const char *doc;
     uint8_t what;
     uint8_t type;    /* PERFILE_STORED_U8 … */

@@ -24,7 +24,7 @@ ALSO_ON_FAILURE = {
     "perfile_convert_capture": {"result"},
     "perfile_copy": {"result"},
     "perfile_filter_capture": {"filtered", "copied"},
-    "perfile_merge_captures": {"in", "summary"},  # the sources of `in` are closed, and NULL
+    "perfile_merge_captures": {"summary"},
     "perfile_recover_capture": {"result"},
     "perfile_split_capture": {"sum"},
     "perfile_stream_sample": {"sample"},

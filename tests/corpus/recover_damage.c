@@ -230,6 +230,7 @@ static void run(perfile_bytes bytes, rescue *x)
     assert_int_equal(perfile_source_memory(bytes, "damaged", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("rescued", &x->sink, NULL), PERFILE_OK);
     x->status = perfile_recover_capture(source, x->sink, &how, &x->sum, sizeof x->sum, NULL);
+    closed_unless_ok(source, x->status);
 }
 
 static bool in_gap(const rescue *x, const item *i)

@@ -322,8 +322,9 @@ static bool conversion_tells(perfile_bytes bytes, bool no_index, const pf_buffer
     perfile_error err = {0};
     perfile_sink *sink;
     assert_int_equal(perfile_sink_memory("restored", &sink, NULL), PERFILE_OK);
-    perfile_status st =
-        perfile_convert_capture(source_of(bytes, no_index), sink, &options, &sum, sizeof sum, &err);
+    perfile_source *source = source_of(bytes, no_index);
+    perfile_status st = closed_unless_ok(
+        source, perfile_convert_capture(source, sink, &options, &sum, sizeof sum, &err));
     assert_true(st == PERFILE_OK || (st < 0 && err.message[0]));
     const perfile_bytes out = perfile_sink_bytes(sink);
     if (st == PERFILE_OK) {

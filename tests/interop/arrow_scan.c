@@ -86,7 +86,7 @@ static bool run(void *connection, const char *sql, bool prints)
 /* Copies a table into the database. */
 static bool copy_table(void *connection, const char *capture, const char *table)
 {
-    perfile_source *source;
+    perfile_source *source = NULL;
     struct ArrowArrayStream rows;
     perfile_error err;
     char name[128], sql[512];
@@ -95,6 +95,7 @@ static bool copy_table(void *connection, const char *capture, const char *table)
         st = perfile_table_stream(source, table, NULL, &rows, &err);
     if (st != PERFILE_OK) {
         fprintf(stderr, "arrow_scan: %s: %s\n", table, err.message);
+        perfile_source_close(source);
         return false;
     }
     const char *event = strchr(table, '=');

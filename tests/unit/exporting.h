@@ -6,6 +6,7 @@
 
 #include "builder.h"
 #include "core/layout.h"
+#include "owned.h"
 #include "perfile/perfile.h"
 
 #define CHAIN_TYPE                                                                                 \
@@ -98,8 +99,10 @@ static inline perfile_status open_capture(perfile_bytes bytes, const perfile_lim
     perfile_open_filtered_options reading = {.size = sizeof reading, .how = &how, .model = true};
     perfile_error err;
     perfile_status st = perfile_source_memory(bytes, "made", &source, &err);
-    return st == PERFILE_OK ? perfile_open_filtered(source, &all, &reading, stream, model, &err)
-                            : st;
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_open_filtered(source, &all, &reading, stream, model, &err);
+    return closed_unless_ok(source, st);
 }
 
 /* Exports `n` captures to `text` (of `size` bytes); the status of the first thing that fails. */

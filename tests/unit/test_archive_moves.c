@@ -345,8 +345,9 @@ static void parts_that_are_opened_are_packed_by_who_opens_them(void **state)
     const perfile_writer_options way = written_way(0);
     const perfile_bytes archive = packed(&way, 50);
     perfile_error err = {0};
-    assert_int_equal(perfile_split_capture(memory_source(archive), &how, &pack, NULL, 0, &err),
-                     PERFILE_E_USAGE);
+    perfile_source *source = memory_source(archive);
+    assert_int_equal(perfile_split_capture(source, &how, &pack, NULL, 0, &err), PERFILE_E_USAGE);
+    perfile_source_close(source);
     assert_string_equal(err.where, "split.archive");
     release(archive);
 }

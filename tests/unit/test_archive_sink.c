@@ -60,7 +60,9 @@ static perfile_bytes unpacked(perfile_bytes archive, perfile_status want)
     const perfile_convert_options how = {.size = sizeof how};
     assert_int_equal(perfile_source_memory(archive, "archive", &source, &err), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("capture", &memory, &err), PERFILE_OK);
-    assert_int_equal(perfile_convert_capture(source, memory, &how, NULL, 0, &err), want);
+    assert_int_equal(
+        closed_unless_ok(source, perfile_convert_capture(source, memory, &how, NULL, 0, &err)),
+        want);
     if (want != PERFILE_OK)
         pf_sink_abort(memory);
     if (want != PERFILE_OK || sink_copy(memory, &bytes, &len) != PERFILE_OK)

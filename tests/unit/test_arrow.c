@@ -397,7 +397,9 @@ static void assert_refused(perfile_bytes bytes, const char *table, const perfile
 {
     struct ArrowArrayStream s = {.private_data = &s};
     perfile_error err;
-    assert_int_equal(perfile_table_stream(memory(bytes), table, o, &s, &err), status);
+    perfile_source *source = memory(bytes);
+    assert_int_equal(perfile_table_stream(source, table, o, &s, &err), status);
+    perfile_source_close(source);
     assert_ptr_equal(s.private_data, &s); /* as it was */
     assert_non_null(err.where);
     if (!strstr(err.message, says))
@@ -450,8 +452,9 @@ static void cut_captures_have_the_rows_in_front(void **state)
         struct ArrowArray a;
         perfile_error err;
         uint8_t *cut = exact(whole.ptr, n);
+        perfile_source *source = memory((perfile_bytes){cut, n});
         const perfile_status st =
-            perfile_table_stream(memory((perfile_bytes){cut, n}), "samples", NULL, &s, &err);
+            closed_unless_ok(source, perfile_table_stream(source, "samples", NULL, &s, &err));
         if (st == PERFILE_OK) {
             struct ArrowSchema schema = schema_of(&s);
             int64_t rows = 0;
@@ -484,7 +487,8 @@ static void without_memory_nothing_leaks(void **state)
         perfile_source *source = memory(in);
         pf_alloc_count = 0;
         pf_alloc_fail_at = n;
-        const perfile_status st = perfile_table_stream(source, "samples", NULL, &s, NULL);
+        const perfile_status st =
+            closed_unless_ok(source, perfile_table_stream(source, "samples", NULL, &s, NULL));
         if (st == PERFILE_OK) {
             const int made = s.get_schema(&s, &schema);
             assert_true(made == 0 || made == ENOMEM);

@@ -18,8 +18,10 @@ static perfile_status convert(perfile_bytes in, const perfile_convert_options *h
     if (st != PERFILE_OK)
         return st;
     st = perfile_source_memory(in, "input", &source, err);
-    return st == PERFILE_OK ? perfile_convert_capture(source, *sink, how, sum, sizeof *sum, err)
-                            : st;
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_convert_capture(source, *sink, how, sum, sizeof *sum, err);
+    return closed_unless_ok(source, st);
 }
 
 /* Without a byte more or less than `wanted`. */

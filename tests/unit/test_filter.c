@@ -21,7 +21,8 @@ static perfile_status filter_bytes(perfile_bytes in, const perfile_filter_option
     perfile_status st = perfile_source_memory(in, "capture", &source, err);
     if (st != PERFILE_OK)
         return st;
-    return perfile_filter_capture(source, sink, how, &writing, sum, sizeof *sum, NULL, 0, err);
+    st = perfile_filter_capture(source, sink, how, &writing, sum, sizeof *sum, NULL, 0, err);
+    return closed_unless_ok(source, st);
 }
 
 static perfile_filter_summary filtered(unsigned form, bool swap, const perfile_filter_options *how)
@@ -432,7 +433,8 @@ static perfile_status read_bytes(perfile_bytes in, const perfile_filter_options 
         .size = sizeof reading, .how = options, .model = limit != NULL, .limit = limit};
     perfile_status st = perfile_source_memory(in, "capture", &source, err);
     if (st == PERFILE_OK)
-        st = perfile_open_filtered(source, how, &reading, &s, &model, err);
+        st =
+            closed_unless_ok(source, perfile_open_filtered(source, how, &reading, &s, &model, err));
     if (st != PERFILE_OK)
         return st;
     while ((st = perfile_stream_next(s, &r, err)) == PERFILE_OK)
@@ -479,6 +481,7 @@ static void a_model_of_its_own_that_is_full_is_an_error(void **state)
                              PERFILE_OK);
             assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
             st[0] = perfile_filter_capture(source, sink, &how, &writing, NULL, 0, NULL, 0, &err[0]);
+            closed_unless_ok(source, st[0]);
             perfile_sink_close(sink);
             st[1] = read_bytes(built(&b), &how, &options, NULL, &err[1]);
             how.flags = PERFILE_FILTER_ONLY;

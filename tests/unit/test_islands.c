@@ -77,7 +77,8 @@ static void try(const island *x, bool swap)
     perfile_recover_options how = {.size = sizeof how, .gap = on_gap, .user = &lost};
     assert_int_equal(perfile_source_memory(built(&b), "damaged", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("rescued", &sink, NULL), PERFILE_OK);
-    perfile_status st = perfile_recover_capture(source, sink, &how, &sum, sizeof sum, NULL);
+    perfile_status st = closed_unless_ok(
+        source, perfile_recover_capture(source, sink, &how, &sum, sizeof sum, NULL));
     uint32_t there = x->goes_on ? N : 0;
     if (x->comes_back)
         there += x->samples + x->comms;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../captures.h"
+#include "../owned.h"
 #include "perfile/perfile.h"
 #include "filter/command.h"
 
@@ -156,17 +157,20 @@ static void numbers_without_meaning(void **state)
         assert_int_equal(perfile_source_memory(capture(), "memory", &in, NULL), PERFILE_OK);
         assert_int_equal(perfile_convert_capture(in, out, &converting[i], NULL, 0, NULL),
                          PERFILE_E_USAGE);
+        perfile_source_close(in);
     }
     const perfile_filter_capture_options filtering = {.size = sizeof filtering,
                                                       .on_damage = PERFILE_ON_DAMAGE_COPY};
     assert_int_equal(perfile_source_memory(capture(), "memory", &in, NULL), PERFILE_OK);
     assert_int_equal(perfile_filter_capture(in, out, NULL, &filtering, NULL, 0, NULL, 0, NULL),
                      PERFILE_E_USAGE);
+    perfile_source_close(in);
     perfile_merge_source merged = {0};
     const perfile_merge_captures_options merging = {.size = sizeof merging, .on_damage = NONE};
     assert_int_equal(perfile_source_memory(capture(), "memory", &merged.source, NULL), PERFILE_OK);
     assert_int_equal(perfile_merge_captures(&merged, 1, out, &merging, NULL, 0, NULL),
                      PERFILE_E_USAGE);
+    perfile_source_close(merged.source);
     const perfile_encode_options encoding = {.size = sizeof encoding, .byte_order = NONE};
     const perfile_comm comm = {.pid = 1};
     size_t len;
@@ -291,9 +295,11 @@ static void whole_captures(void **state)
                      PERFILE_OK);
     perfile_sink_close(sink);
     /* Without `by` there is nothing to be done, but that is what is said. */
+    perfile_source *unsplit = source();
     assert_int_equal(
-        perfile_split_capture(source(), short_options(), short_options(), NULL, 0, NULL),
+        perfile_split_capture(unsplit, short_options(), short_options(), NULL, 0, NULL),
         PERFILE_E_USAGE);
+    perfile_source_close(unsplit);
 }
 
 /* Gives `o` to the function that takes such a struct. */
@@ -405,40 +411,50 @@ static perfile_status give_filter_options(const void *o, perfile_error *err)
 static perfile_status give_open_filtered_options(const void *o, perfile_error *err)
 {
     perfile_stream *s;
-    return perfile_open_filtered(source(), NULL, (perfile_open_filtered_options *)(uintptr_t)o, &s,
-                                 NULL, err);
+    perfile_source *in = source();
+    return closed_unless_ok(in, perfile_open_filtered(in, NULL,
+                                                      (perfile_open_filtered_options *)(uintptr_t)o,
+                                                      &s, NULL, err));
 }
 
 static perfile_status give_filter_capture_options(const void *o, perfile_error *err)
 {
+    perfile_source *in = source();
     perfile_sink *sink = memory_sink();
-    return close_all(perfile_filter_capture(source(), sink, NULL, o, NULL, 0, NULL, 0, err), NULL,
-                     NULL, sink);
+    perfile_status st = perfile_filter_capture(in, sink, NULL, o, NULL, 0, NULL, 0, err);
+    return close_all(closed_unless_ok(in, st), NULL, NULL, sink);
 }
 
 static perfile_status give_merge_captures_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
     perfile_merge_source in = {.source = source(), .name = "made"};
-    return close_all(perfile_merge_captures(&in, 1, sink, o, NULL, 0, err), NULL, NULL, sink);
+    perfile_status st = perfile_merge_captures(&in, 1, sink, o, NULL, 0, err);
+    return close_all(closed_unless_ok(in.source, st), NULL, NULL, sink);
 }
 
 static perfile_status give_split_options(const void *o, perfile_error *err)
 {
     perfile_status st = pf_split_check(o, err);
-    return st == PERFILE_OK ? st : perfile_split_capture(source(), o, NULL, NULL, 0, err);
+    if (st == PERFILE_OK)
+        return st;
+    perfile_source *in = source();
+    return closed_unless_ok(in, perfile_split_capture(in, o, NULL, NULL, 0, err));
 }
 
 static perfile_status give_split_capture_options(const void *o, perfile_error *err)
 {
     const perfile_split_options how = {.size = sizeof how, .by = PERFILE_SPLIT_CPU};
-    return perfile_split_capture(source(), &how, o, NULL, 0, err);
+    perfile_source *in = source();
+    return closed_unless_ok(in, perfile_split_capture(in, &how, o, NULL, 0, err));
 }
 
 static perfile_status give_convert_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
-    return close_all(perfile_convert_capture(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
+    perfile_source *in = source();
+    perfile_status st = perfile_convert_capture(in, sink, o, NULL, 0, err);
+    return close_all(closed_unless_ok(in, st), NULL, NULL, sink);
 }
 
 static perfile_status give_perfmon_options(const void *o, perfile_error *err)
@@ -450,7 +466,9 @@ static perfile_status give_perfmon_options(const void *o, perfile_error *err)
 static perfile_status give_recover_options(const void *o, perfile_error *err)
 {
     perfile_sink *sink = memory_sink();
-    return close_all(perfile_recover_capture(source(), sink, o, NULL, 0, err), NULL, NULL, sink);
+    perfile_source *in = source();
+    perfile_status st = perfile_recover_capture(in, sink, o, NULL, 0, err);
+    return close_all(closed_unless_ok(in, st), NULL, NULL, sink);
 }
 
 static perfile_status give_emit_options(const void *o, perfile_error *err)
@@ -589,7 +607,8 @@ static perfile_status give_profile_options(const void *o, perfile_error *err)
 static perfile_status give_table_options(const void *o, perfile_error *err)
 {
     struct ArrowArrayStream rows;
-    perfile_status st = perfile_table_stream(source(), "samples", o, &rows, err);
+    perfile_source *in = source();
+    perfile_status st = closed_unless_ok(in, perfile_table_stream(in, "samples", o, &rows, err));
     if (st == PERFILE_OK)
         rows.release(&rows);
     return st;
@@ -820,6 +839,7 @@ static void items_of_arrays(void **state)
     assert_int_equal(perfile_sink_memory(NULL, &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_merge_captures(&from, 1, sink, NULL, NULL, 0, &err), PERFILE_E_USAGE);
     assert_string_equal(err.where, "merge.in");
+    perfile_source_close(from.source);
     perfile_sink_close(sink);
 
     perfile_filter_state *filter;

@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "io/out_kind.h"
 #include "io/source_kind.h"
+#include "owned.h"
 #include "perfile/perfile.h"
 #include "random.h"
 #include "written.h"
@@ -315,23 +316,23 @@ static void an_input_is_never_replaced(void **state)
 /* Every function with a source or stream and a sink sees to it by itself. */
 static perfile_status convert(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
-    return perfile_convert_capture(in, out, NULL, NULL, 0, err);
+    return closed_unless_ok(in, perfile_convert_capture(in, out, NULL, NULL, 0, err));
 }
 
 static perfile_status filter(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
-    return perfile_filter_capture(in, out, NULL, NULL, NULL, 0, NULL, 0, err);
+    return closed_unless_ok(in, perfile_filter_capture(in, out, NULL, NULL, NULL, 0, NULL, 0, err));
 }
 
 static perfile_status merge(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
     perfile_merge_source one = {.source = in};
-    return perfile_merge_captures(&one, 1, out, NULL, NULL, 0, err);
+    return closed_unless_ok(in, perfile_merge_captures(&one, 1, out, NULL, NULL, 0, err));
 }
 
 static perfile_status recover(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
-    return perfile_recover_capture(in, out, NULL, NULL, 0, err);
+    return closed_unless_ok(in, perfile_recover_capture(in, out, NULL, NULL, 0, err));
 }
 
 static perfile_status copy_sorted(perfile_source *in, perfile_sink *out, perfile_error *err)

@@ -182,7 +182,8 @@ static void a_refused_conversion(void **state)
         perfile_error err = {0};
         assert_int_equal(perfile_source_memory(buffer, "buffer", &source, NULL), PERFILE_OK);
         assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
-        const perfile_status st = perfile_convert_capture(source, sink, &how, NULL, 0, &err);
+        const perfile_status st =
+            closed_unless_ok(source, perfile_convert_capture(source, sink, &how, NULL, 0, &err));
         assert_true(i > 0 || st == PERFILE_E_CORRUPT);
         assert_true(st == PERFILE_OK || err.message[0]);
         perfile_sink_close(sink);

@@ -66,7 +66,8 @@ static perfile_status rescue(perfile_bytes bytes, const perfile_assume *assume, 
     perfile_recover_options how = {.size = sizeof how, .assume = assume};
     assert_int_equal(perfile_source_memory(bytes, "damaged", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("rescued", sink, NULL), PERFILE_OK);
-    return perfile_recover_capture(source, *sink, &how, sum, sizeof *sum, NULL);
+    return closed_unless_ok(source,
+                            perfile_recover_capture(source, *sink, &how, sum, sizeof *sum, NULL));
 }
 
 static void whole_captures_come_back_whole(void **state)

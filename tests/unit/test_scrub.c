@@ -517,6 +517,7 @@ static void compress_and_expand_contradict(void **state)
     assert_int_equal(perfile_source_memory(built(&b), "made", &source, NULL), PERFILE_OK);
     assert_int_equal(perfile_sink_memory("made", &sink, NULL), PERFILE_OK);
     assert_int_equal(perfile_convert_capture(source, sink, &how, NULL, 0, NULL), PERFILE_E_USAGE);
+    perfile_source_close(source);
     perfile_sink_close(sink);
 }
 

@@ -26,7 +26,8 @@ static perfile_status split_bytes(perfile_bytes in, unsigned from, const perfile
                              : perfile_source_memory(in, "capture", &source, err);
     if (st != PERFILE_OK)
         return st;
-    return perfile_split_capture(source, how, &writing, sum, sizeof *sum, err);
+    return closed_unless_ok(source,
+                            perfile_split_capture(source, how, &writing, sum, sizeof *sum, err));
 }
 
 /* Splits captures of every form, in both byte orders, from memory and from a pipe, with and without

@@ -85,7 +85,8 @@ static perfile_status kept(perfile_source *source, perfile_sink *sink, const cha
 {
     const perfile_filter_term term = {PERFILE_FILTER_BY_WHERE, 0, where};
     const perfile_filter_options how = {.size = sizeof how, .n_terms = 1, .terms = &term};
-    return perfile_filter_capture(source, sink, &how, NULL, NULL, 0, NULL, 0, NULL);
+    return closed_unless_ok(
+        source, perfile_filter_capture(source, sink, &how, NULL, NULL, 0, NULL, 0, NULL));
 }
 
 static perfile_status all_kept(perfile_source *source, perfile_sink *sink)

@@ -169,7 +169,7 @@ static void records_of_no_event(void **state)
         {"sample.callchain", {.callchain = perfile_words_u64(chain, 1)}},
         {"sample.raw", {.raw = bytes}},
         {"branch_stack.lbr",
-         {.branch_stack.lbr = perfile_branch_entry_list(&branch, sizeof branch, 1)}},
+         {.branch_stack.lbr = perfile_branch_entry_list(&branch, 1, sizeof branch)}},
         {"regs_user.abi", {.regs_user.abi = 2}},
         {"stack_user", {.stack_user = {.has_data = true, .size = 8, .data = bytes}}},
         {"sample.has_weight", {.has_weight = true, .weight = {.has_full = true, .full = 1}}},

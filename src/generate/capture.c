@@ -1,0 +1,246 @@
+/* pf_generate(): the sequence of a capture, and its events; see README.md. */
+#include "generate/capture.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/byte_order.h"
+#include "base/error.h"
+#include "core/layout.h"
+
+enum {
+    TRIES = 200,           /* of one struct, before its type is left out */
+    ARENA_BYTES = 64 << 20 /* for one struct; far more than it needs */
+};
+
+perfile_status pf_gen_make(pf_gen *g, const pf_gen_wanted *w, void *made, size_t *len,
+                           perfile_error *err)
+{
+    pf_maker *m = &g->maker;
+    const uint64_t time = m->time;
+    const uint32_t turn = m->turn;
+    pf_dice dice = m->dice;
+    m->n_conditions = 0;
+    for (unsigned i = 0; i < TRIES; i++) {
+        m->dice = dice;
+        m->time = time;
+        m->turn = turn;
+        memset(made, 0, w->size);
+        perfile_status st = pf_make(m, w->shape, w->of, made, err);
+        if (st != PERFILE_OK)
+            return st;
+        st = w->adjust(g, w, made, err);
+        if (st != PERFILE_OK)
+            return st;
+        w->settle(made);
+        st = w->encode(g, w, made, len, err);
+        if (st != PERFILE_E_USAGE && st != PERFILE_E_LIMIT)
+            return st;
+        if (!pf_make_change(m, err->where))
+            dice.state += i + 1;
+        if (i % 32 == 31)
+            m->n_conditions = 0;
+    }
+    return PERFILE_END;
+}
+
+void pf_gen_leave_out(pf_gen *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->sum->n_left_out; i++)
+        if (g->sum->left_out[i] == name)
+            return;
+    if (g->sum->n_left_out < sizeof g->sum->left_out / sizeof g->sum->left_out[0])
+        g->sum->left_out[g->sum->n_left_out++] = name;
+}
+
+/* Events. */
+
+/* Chooses which fields the samples of an event have.  With several events each record needs an id
+ * at a fixed place. */
+static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given,
+                                  perfile_error *err)
+{
+    (void)w, (void)err;
+    perfile_attr *a = given;
+    pf_dice *d = &g->maker.dice;
+    const uint32_t size = g->maker.attr_size;
+    const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
+    a->type = (uint32_t)pf_roll(d, 5);
+    if (a->type == PERFILE_TYPE_TRACEPOINT)
+        a->config = 100 + pf_roll(d, 400);
+    a->sample_type = pf_roll_any(d) & PERFILE_SAMPLE_KNOWN;
+    if ((a->sample_type & weights) == weights)
+        a->sample_type &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT;
+    a->sample_type |= PERFILE_SAMPLE_TIME;
+    if (g->o->n_events > 1)
+        a->sample_type |= PERFILE_SAMPLE_IDENTIFIER;
+    a->read_format = pf_roll(d, 32);
+    a->flags |= UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
+    a->sample_regs_user = size >= 88 ? pf_roll(d, 1 << 16) : 0;
+    a->sample_regs_intr = size >= 104 ? pf_roll(d, 1 << 16) : 0;
+    a->sample_stack_user = size >= 88 ? 8 + 8 * (uint32_t)pf_roll(d, 100) : 0;
+    a->__reserved_2 = 0;
+    return PERFILE_OK;
+}
+
+static perfile_status encode_attr(pf_gen *g, const pf_gen_wanted *w, const void *given, size_t *len,
+                                  perfile_error *err)
+{
+    (void)w;
+    return perfile_attr_encode(given, sizeof(perfile_attr), &g->how, g->space.out, PF_GEN_ROOM, len,
+                               err);
+}
+
+static const pf_gen_wanted an_attr = {.shape = &pf_struct_shapes[PF_SHAPE_attr],
+                                      .of = PF_SHAPE_attr,
+                                      .size = sizeof(perfile_attr),
+                                      .settle = pf_settle_attr,
+                                      .adjust = adjust_attr,
+                                      .encode = encode_attr};
+
+static void show_ids(pf_shown *out, const char *key, const pf_gen_event *e)
+{
+    pf_show_key(out, key);
+    pf_show_open(out, '[');
+    for (unsigned i = 0; i < PF_GEN_IDS; i++)
+        pf_show_decimal(out, e->ids[i]);
+    pf_show_shut(out, ']');
+}
+
+static void show_attr(pf_shown *out, const pf_gen_event *e)
+{
+    pf_show_key(out, "attr");
+    pf_show_open(out, '{');
+    pf_show_struct(out, &pf_struct_shapes[PF_SHAPE_attr], PF_SHAPE_attr, &e->attr, PF_GEN_NONE);
+    pf_show_shut(out, '}');
+}
+
+/* Adds an event.  In a pipe it is a record. */
+static perfile_status add_event(pf_gen *g, uint32_t number, perfile_error *err)
+{
+    pf_gen_event *e = &g->events[number];
+    pf_maker *m = &g->maker;
+    size_t len;
+    perfile_status st = pf_gen_make(g, &an_attr, &e->attr, &len, err);
+    if (st == PERFILE_END)
+        return pf_fail(err, PERFILE_E_USAGE, "generate.attr_size",
+                       "no attr of %u bytes could be made", m->attr_size);
+    if (st != PERFILE_OK)
+        return st;
+    perfile_layout_of_attr(&e->attr, sizeof e->attr, &e->layout);
+    for (unsigned i = 0; i < PF_GEN_IDS; i++)
+        e->ids[i] = 1000 + number * PF_GEN_IDS + i;
+    const perfile_words ids = perfile_words_u64(e->ids, PF_GEN_IDS);
+    st = perfile_writer_event(g->writer, (perfile_bytes){g->space.out, len}, &ids, err);
+    if (st != PERFILE_OK)
+        return st;
+    g->sum->events++;
+    if (pf_gen_is_pipe(g)) {
+        pf_gen_begin_record(g, PERFILE_RECORD_HEADER_ATTR, "HEADER_ATTR", 0,
+                            PF_PERF_RECORD_HEADER + len + 8 * PF_GEN_IDS);
+        pf_show_key(&g->records, "body");
+        pf_show_open(&g->records, '{');
+        show_attr(&g->records, e);
+        show_ids(&g->records, "id", e);
+        pf_show_shut(&g->records, '}');
+        pf_show_line_end(&g->records);
+        return PERFILE_OK;
+    }
+    pf_gen_begin_line(&g->attrs, "attr");
+    pf_show_key(&g->attrs, "index");
+    pf_show_count(&g->attrs, number);
+    show_attr(&g->attrs, e);
+    show_ids(&g->attrs, "ids", e);
+    pf_show_line_end(&g->attrs);
+    return PERFILE_OK;
+}
+
+void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n)
+{
+    pf_maker *m = &g->maker;
+    m->n_ids = 0;
+    for (uint32_t i = number; i < number + n && m->n_ids + PF_GEN_IDS <= PF_MADE_IDS; i++)
+        for (unsigned k = 0; k < PF_GEN_IDS; k++)
+            m->ids[m->n_ids++] = g->events[i].ids[k];
+}
+
+static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
+{
+    const pf_generate_options *o = g->o;
+    pf_maker *m = &g->maker;
+    if (o->n_events == 0 || o->n_events > PF_GENERATE_MOST_EVENTS)
+        return pf_fail(err, PERFILE_E_USAGE, "generate.n_events", "%u events, 1 to %d are possible",
+                       o->n_events, (int)PF_GENERATE_MOST_EVENTS);
+    if (o->rounds > PF_GENERATE_MOST_ROUNDS)
+        return pf_fail(err, PERFILE_E_USAGE, "generate.rounds",
+                       "%u records of each type, at most %d", o->rounds,
+                       (int)PF_GENERATE_MOST_ROUNDS);
+    m->attr_size = o->attr_size ? o->attr_size : PF_ATTR_OURS;
+    if (!pf_attr_size_is_known(m->attr_size))
+        return pf_fail(err, PERFILE_E_USAGE, "generate.attr_size",
+                       "no kernel had attrs of %u bytes", m->attr_size);
+    m->dice.state = o->seed;
+    m->time = UINT64_C(1000000000);
+    m->n_events = o->n_events;
+    m->n_cpus = 4;
+    pf_arena_init(&m->arena, ARENA_BYTES, "generate");
+    const bool big = o->byte_order == PERFILE_BYTE_ORDER_BIG;
+    g->swap = big != (bool)PF_NATIVE_BIG;
+    g->how = (perfile_encode_options){.size = sizeof g->how,
+                                      .n_cpus = m->n_cpus,
+                                      .byte_order =
+                                          big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE};
+    const perfile_writer_options writing = {.size = sizeof writing,
+                                            .form = o->form,
+                                            .byte_order = g->how.byte_order,
+                                            .as_stored = true,
+                                            .compress_level = PERFILE_COMPRESS_NONE};
+    g->events = pf_alloc(o->n_events, sizeof *g->events);
+    g->space.out = pf_alloc(1, PF_GEN_ROOM);
+    g->space.given = pf_alloc(1, PF_GEN_ROOM);
+    g->space.again = pf_alloc(1, PF_GEN_ROOM);
+    if (!g->events || !g->space.out || !g->space.given || !g->space.again)
+        return pf_fail_nomem(err, "generate");
+    return perfile_writer_open(sink, &writing, &g->writer, err);
+}
+
+static void end(pf_gen *g)
+{
+    perfile_writer_close(g->writer);
+    pf_arena_free(&g->maker.arena);
+    for (unsigned i = 0; i < g->n_sections; i++)
+        pf_buffer_free(&g->sections[i].line.text);
+    pf_buffer_free(&g->attrs.text);
+    pf_buffer_free(&g->records.text);
+    pf_free(g->events);
+    pf_free(g->space.out);
+    pf_free(g->space.given);
+    pf_free(g->space.again);
+    pf_free(g);
+}
+
+perfile_status pf_generate(const pf_generate_options *options, perfile_sink *sink,
+                           perfile_sink *expect, pf_generate_summary *sum, perfile_error *err)
+{
+    pf_gen *g = pf_alloc(1, sizeof *g);
+    if (!g)
+        return pf_fail_nomem(err, "generate");
+    *sum = (pf_generate_summary){0};
+    g->o = options;
+    g->sum = sum;
+    perfile_status st = begin(g, sink, err);
+    for (uint32_t i = 0; i < options->n_events && st == PERFILE_OK; i++)
+        st = add_event(g, i, err);
+    if (st == PERFILE_OK && pf_gen_is_pipe(g))
+        st = pf_gen_features(g, err);
+    if (st == PERFILE_OK)
+        st = pf_gen_records(g, err);
+    if (st == PERFILE_OK && !pf_gen_is_pipe(g)) /* now it is known which times the samples have */
+        st = pf_gen_features(g, err);
+    if (st == PERFILE_OK)
+        st = perfile_writer_finish(g->writer, err);
+    if (st == PERFILE_OK && expect)
+        st = pf_gen_write_dump(g, expect, err);
+    end(g);
+    return st;
+}

@@ -1,0 +1,103 @@
+/* The state of pf_generate(), shared by the files that make events, records, features and the dump.
+ */
+#ifndef PF_GENERATE_CAPTURE_H
+#define PF_GENERATE_CAPTURE_H
+
+#include "core/encode.h"
+#include "generate/command.h"
+#include "generate/make.h"
+#include "generate/show.h"
+
+enum {
+    PF_GEN_ROOM = 1 << 16, /* bytes of a record, and of a feature */
+    PF_GEN_IDS = 2,        /* ids of each event */
+    PF_GEN_FEATURES = 64   /* features of a capture, at most */
+};
+
+#define PF_GEN_NONE ((perfile_bytes){NULL, 0})
+
+typedef struct pf_gen pf_gen;
+
+typedef struct pf_gen_event {
+    perfile_attr attr;
+    perfile_layout layout;
+    uint64_t ids[PF_GEN_IDS];
+} pf_gen_event;
+
+/* A feature that was written. */
+typedef struct pf_gen_section {
+    const pf_row *row;
+    size_t len;
+    pf_shown line; /* the content, `"data":{…}` */
+} pf_gen_section;
+
+struct pf_gen {
+    const pf_generate_options *o;
+    pf_generate_summary *sum;
+    perfile_writer *writer;
+    bool swap;
+    pf_maker maker;
+    pf_gen_event *events;
+    const pf_gen_event *current; /* of the record that is being made */
+    pf_encode_space space;
+    perfile_encode_options how;
+    pf_gen_section sections[PF_GEN_FEATURES];
+    unsigned n_sections;
+    pf_shown attrs, records;
+    uint64_t bytes;                 /* of records */
+    uint64_t first_time, last_time; /* of samples; 0: none yet */
+};
+
+static inline bool pf_gen_is_pipe(const pf_gen *g)
+{
+    return g->o->form == PERFILE_FORM_PIPE;
+}
+
+/* Returns the offset of the records. */
+uint64_t pf_gen_data_offset(const pf_gen *g);
+
+/* A struct to be made: its table, what is changed before it is encoded, and how it is encoded to
+ * g->space.out. */
+typedef struct pf_gen_wanted {
+    const pf_row *row; /* NULL: an attr */
+    const pf_row_shape *shape;
+    unsigned of; /* PF_SHAPE_…, PF_N_SHAPES */
+    size_t size;
+    pf_set_counts_fn *settle;
+    perfile_status (*adjust)(pf_gen *g, const struct pf_gen_wanted *w, void *given,
+                             perfile_error *err);
+    perfile_status (*encode)(pf_gen *g, const struct pf_gen_wanted *w, const void *given,
+                             size_t *len, perfile_error *err);
+} pf_gen_wanted;
+
+/* Makes a struct that can be encoded: *made is it, with the counts that the encoder sets.  Returns
+ * PERFILE_END if there is none. */
+perfile_status pf_gen_make(pf_gen *g, const pf_gen_wanted *w, void *made, size_t *len,
+                           perfile_error *err);
+
+/* Notes that nothing of a type or feature is in the capture.  `name` is static. */
+void pf_gen_leave_out(pf_gen *g, const char *name);
+
+/* Makes the ids known that fields have: those of `n` events from `number` on. */
+void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n);
+
+/* Writes the `len` bytes of a record. */
+perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
+                          perfile_error *err);
+
+/* Make all records, and all features. */
+perfile_status pf_gen_records(pf_gen *g, perfile_error *err);
+perfile_status pf_gen_features(pf_gen *g, perfile_error *err);
+
+/* Begins a line of the dump. */
+void pf_gen_begin_line(pf_shown *out, const char *kind);
+/* Begins the line of a record of `size` bytes, and counts it; its body comes next.  `name` is
+ * without its prefix. */
+void pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc, size_t size);
+/* Writes the member `name`: null for types and features that the contract of dumps does not have.
+ */
+void pf_gen_show_name(pf_shown *out, const char *name);
+/* Writes the dump to `expect` and finishes it. */
+perfile_status pf_gen_write_dump(pf_gen *g, perfile_sink *expect, perfile_error *err);
+
+#endif

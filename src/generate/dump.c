@@ -1,0 +1,137 @@
+/* The dump of the capture: `perfile dump --format jsonl`, without its records' bodies. */
+#include "generate/capture.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+enum { FILE_HEADER = 104, PIPE_HEADER = 16, ATTR_ENTRY = 16 /* bytes after an attr */ };
+
+uint64_t pf_gen_data_offset(const pf_gen *g)
+{
+    if (pf_gen_is_pipe(g))
+        return PIPE_HEADER;
+    return FILE_HEADER +
+           (uint64_t)g->o->n_events * (8 * PF_GEN_IDS + g->maker.attr_size + ATTR_ENTRY);
+}
+
+void pf_gen_begin_line(pf_shown *out, const char *kind)
+{
+    pf_show_open(out, '{');
+    pf_show_key(out, "kind");
+    pf_show_plain(out, kind);
+}
+
+void pf_gen_show_name(pf_shown *out, const char *name)
+{
+    pf_show_key(out, "name");
+    if (name)
+        pf_show_plain(out, name);
+    else
+        pf_show_null(out);
+}
+
+void pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc, size_t size)
+{
+    pf_shown *out = &g->records;
+    pf_gen_begin_line(out, "record");
+    pf_show_key(out, "index");
+    pf_show_count(out, g->sum->records);
+    pf_show_key(out, "offset");
+    pf_show_decimal(out, pf_gen_data_offset(g) + g->bytes);
+    pf_show_key(out, "type");
+    pf_show_count(out, type);
+    char whole[64];
+    snprintf(whole, sizeof whole, "PERF_RECORD_%s", name ? name : "");
+    pf_gen_show_name(out, name ? whole : NULL);
+    pf_show_key(out, "misc");
+    pf_show_count(out, misc);
+    pf_show_key(out, "size");
+    pf_show_count(out, size);
+    g->sum->records++;
+    g->bytes += size;
+}
+
+static void show_section(pf_shown *out, const char *key, uint64_t offset, uint64_t size)
+{
+    pf_show_key(out, key);
+    pf_show_open(out, '{');
+    pf_show_key(out, "offset");
+    pf_show_decimal(out, offset);
+    pf_show_key(out, "size");
+    pf_show_decimal(out, size);
+    pf_show_shut(out, '}');
+}
+
+static void show_header(const pf_gen *g, pf_shown *out)
+{
+    const uint64_t entry = g->maker.attr_size + ATTR_ENTRY, n = g->o->n_events;
+    pf_gen_begin_line(out, "header");
+    pf_show_key(out, "format");
+    pf_show_plain(out, pf_gen_is_pipe(g) ? "pipe" : "file");
+    pf_show_key(out, "version");
+    pf_show_count(out, 2);
+    pf_show_key(out, "endian");
+    pf_show_plain(out, g->o->byte_order == PERFILE_BYTE_ORDER_BIG ? "big" : "little");
+    pf_show_key(out, "size");
+    pf_show_decimal(out, pf_gen_is_pipe(g) ? PIPE_HEADER : FILE_HEADER);
+    if (!pf_gen_is_pipe(g)) {
+        pf_show_key(out, "attr_size");
+        pf_show_decimal(out, entry);
+        show_section(out, "attrs", pf_gen_data_offset(g) - n * entry, n * entry);
+        show_section(out, "data", pf_gen_data_offset(g), g->bytes);
+        show_section(out, "event_types", 0, 0);
+        pf_show_key(out, "features");
+        pf_show_open(out, '[');
+        for (unsigned i = 0; i < g->n_sections; i++)
+            pf_show_count(out, g->sections[i].row->number);
+        pf_show_shut(out, ']');
+    }
+    pf_show_line_end(out);
+}
+
+static void show_features(const pf_gen *g, pf_shown *out)
+{
+    uint64_t offset = pf_gen_data_offset(g) + g->bytes + 16 * (uint64_t)g->n_sections;
+    for (unsigned i = 0; i < g->n_sections && !pf_gen_is_pipe(g); i++) {
+        const pf_gen_section *s = &g->sections[i];
+        pf_gen_begin_line(out, "feature");
+        pf_show_key(out, "feature");
+        pf_show_count(out, s->row->number);
+        pf_gen_show_name(out, s->row->contract ? s->row->name : NULL);
+        pf_show_key(out, "offset");
+        pf_show_decimal(out, offset);
+        pf_show_key(out, "size");
+        pf_show_decimal(out, s->len);
+        pf_show_more(out, &s->line);
+        pf_show_line_end(out);
+        offset += s->len;
+    }
+}
+
+perfile_status pf_gen_write_dump(pf_gen *g, perfile_sink *expect, perfile_error *err)
+{
+    pf_shown head = {0}, end = {0};
+    show_header(g, &head);
+    pf_shown features = {0};
+    show_features(g, &features);
+    pf_gen_begin_line(&end, "end");
+    pf_show_key(&end, "records");
+    pf_show_count(&end, g->sum->records);
+    pf_show_key(&end, "errors");
+    pf_show_count(&end, 0);
+    pf_show_line_end(&end);
+    pf_shown *const parts[] = {&head, &g->attrs, &features, &g->records, &end};
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && st == PERFILE_OK; i++) {
+        if (parts[i]->failed)
+            st = pf_fail_nomem(err, "generate");
+        else
+            st = perfile_sink_write(expect, (perfile_bytes){parts[i]->text.ptr, parts[i]->text.len},
+                                    err);
+    }
+    pf_buffer_free(&head.text);
+    pf_buffer_free(&features.text);
+    pf_buffer_free(&end.text);
+    return st == PERFILE_OK ? perfile_sink_finish(expect, err) : st;
+}

@@ -1,0 +1,49 @@
+/* Fills structs of the tables with values that a capture could have, from a seed. */
+#ifndef PF_GENERATE_MAKE_H
+#define PF_GENERATE_MAKE_H
+
+#include "base/arena.h"
+#include "generate/members.h"
+
+/* Numbers from a seed, the same on every machine. */
+typedef struct pf_dice {
+    uint64_t state;
+} pf_dice;
+uint64_t pf_roll_any(pf_dice *d);
+/* Returns a number below `below`, which is not 0. */
+uint64_t pf_roll(pf_dice *d, uint64_t below);
+
+enum { PF_MADE_IDS = 16, PF_MADE_CONDITIONS = 96 };
+
+/* The conditions of a struct, in the order in which they were first met. */
+typedef struct pf_made_condition {
+    const char *shape, *member; /* static */
+    bool value;                 /* of its last use */
+    bool forced;                /* the encoder demanded this value */
+} pf_made_condition;
+
+/* What values depend on. */
+typedef struct pf_maker {
+    pf_dice dice;
+    pf_arena arena;               /* for arrays and texts of the struct */
+    const perfile_layout *layout; /* of the event; NULL: none */
+    uint64_t present;             /* bits of sample_type of the sample or trailer */
+    uint64_t time;                /* ns; the next value of kind TIME */
+    uint64_t ids[PF_MADE_IDS];    /* of the events */
+    uint32_t n_ids, n_events, n_cpus;
+    uint32_t attr_size; /* bytes of attrs */
+    uint32_t turn;      /* enumerated values come in turn */
+    pf_made_condition conditions[PF_MADE_CONDITIONS];
+    unsigned n_conditions; /* 0 before the first struct of a kind is made */
+} pf_maker;
+
+/* Fills *out, a zeroed struct of this shape; `of` is its PF_SHAPE_… or PF_N_SHAPES.  It borrows
+ * from the arena. */
+perfile_status pf_make(pf_maker *m, const pf_row_shape *shape, unsigned of, void *out,
+                       perfile_error *err);
+
+/* Remembers that the condition `where` ("shape.member"), which the encoder rejected, must have the
+ * other value when the struct is made again.  Returns false if that is the name of no condition. */
+bool pf_make_change(pf_maker *m, const char *where);
+
+#endif

@@ -1,0 +1,222 @@
+/* Records of all types; see README.md. */
+#include "generate/capture.h"
+
+#include "base/alloc.h"
+#include "base/byte_order.h"
+#include "base/error.h"
+#include "core/layout.h"
+
+/* A record that is being made. */
+typedef struct making {
+    const pf_gen_event *event;
+    uint16_t misc;
+    perfile_sample_id trailer;
+    bool has_trailer;
+} making;
+
+/* The payload of a tracepoint begins with its number, which is the config of the event, and has the
+ * common fields of all tracepoints. */
+static void adjust_raw(const pf_gen *g, perfile_bytes *raw)
+{
+    enum { LEAST = 12 };
+    const perfile_attr *a = &g->current->attr;
+    if (a->type != PERFILE_TYPE_TRACEPOINT || !raw->ptr)
+        return;
+    raw->len = raw->len < LEAST ? LEAST : raw->len;
+    pf_store_u16((uint8_t *)(uintptr_t)raw->ptr, (uint16_t)a->config, g->swap);
+}
+
+/* Makes members of a record agree that the tables do not relate. */
+static perfile_status adjust_record(pf_gen *g, const pf_gen_wanted *w, void *given,
+                                    perfile_error *err)
+{
+    perfile_sample *s = given;
+    perfile_text_poke *poke = given;
+    (void)err;
+    switch (w->row->number) {
+    case PERFILE_RECORD_SAMPLE:
+        if (s->id && s->identifier)
+            s->id = s->identifier;
+        s->res = 0;
+        adjust_raw(g, &s->raw);
+        break;
+    case PERFILE_RECORD_TEXT_POKE:
+        poke->old_len = (uint16_t)pf_roll(&g->maker.dice, poke->bytes.len + 1);
+        poke->new_len = (uint16_t)(poke->bytes.len - poke->old_len);
+        break;
+    default:
+        break;
+    }
+    return PERFILE_OK;
+}
+
+/* Returns a cpumode for records of the kernel, and any bits that records of this type may have. */
+static uint16_t choose_misc(pf_gen *g, uint32_t type)
+{
+    static const struct {
+        uint32_t type;
+        uint16_t bit;
+    } bits[] = {
+#define MISC(type, bit, word, set, clear) {PERFILE_RECORD_##type, PERFILE_MISC_##bit},
+#include "perfile/format/misc.def"
+    };
+    pf_dice *d = &g->maker.dice;
+    uint16_t misc = type < PERFILE_RECORD_USER ? (uint16_t)(1 + pf_roll(d, 5)) : 0;
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
+        if (bits[i].type == type && pf_roll(d, 2))
+            misc |= bits[i].bit;
+    return misc;
+}
+
+static perfile_status encode_record(pf_gen *g, const pf_gen_wanted *w, const void *given,
+                                    size_t *len, perfile_error *err)
+{
+    g->space.room = PF_GEN_ROOM - 1;
+    return pf_encode_row(w->row, &g->space, given, 0, &g->how, len, err);
+}
+
+/* Makes the trailer of a record of the event. */
+static perfile_status make_trailer(pf_gen *g, making *r, perfile_error *err)
+{
+    pf_maker *m = &g->maker;
+    const perfile_sample_id zeros = {0};
+    r->trailer = zeros;
+    m->present = pf_trailer_of(&r->event->layout, &zeros).present;
+    perfile_status st =
+        pf_make(m, &pf_struct_shapes[PF_SHAPE_sample_id], PF_SHAPE_sample_id, &r->trailer, err);
+    r->trailer.present = m->present;
+    r->trailer.res = 0;
+    if (r->trailer.id && r->trailer.identifier)
+        r->trailer.id = r->trailer.identifier;
+    return st;
+}
+
+/* Notes the time of a sample. */
+static void note_time(pf_gen *g, uint64_t time)
+{
+    g->first_time = g->first_time ? g->first_time : time;
+    g->last_time = time;
+}
+
+static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, const void *given,
+                        size_t len)
+{
+    pf_shown *out = &g->records;
+    const pf_row *row = w->row;
+    const bool first = row->number == PERFILE_RECORD_SAMPLE || row->number == PERFILE_RECORD_READ;
+    pf_gen_begin_record(g, row->number, row->contract ? row->name : NULL, r->misc, len);
+    if (first) {
+        pf_show_key(out, "attr");
+        pf_show_count(out, (uint64_t)(r->event - g->events));
+    }
+    pf_show_key(out, "body");
+    pf_show_open(out, '{');
+    const size_t fixed = PF_PERF_RECORD_HEADER + row->fixed;
+    const perfile_bytes rest = {g->space.out + fixed, len > fixed ? len - fixed : 0};
+    pf_show_struct(out, w->shape, w->of, given, rest);
+    pf_show_shut(out, '}');
+    if (r->has_trailer) {
+        pf_show_key(out, "sample_id");
+        pf_show_open(out, '{');
+        pf_show_struct(out, &pf_struct_shapes[PF_SHAPE_sample_id], PF_SHAPE_sample_id, &r->trailer,
+                       PF_GEN_NONE);
+        pf_show_shut(out, '}');
+        if (!first) {
+            pf_show_key(out, "attr");
+            pf_show_count(out, (uint64_t)(r->event - g->events));
+        }
+    }
+    pf_show_line_end(out);
+}
+
+perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
+                          perfile_error *err)
+{
+    const perfile_record out = {
+        .header = bytes,
+        .body = {bytes + PF_PERF_RECORD_HEADER, len - PF_PERF_RECORD_HEADER},
+        .type = type,
+        .misc = misc,
+        .family = PERFILE_FAMILY_PERF,
+        .flags = g->swap ? PERFILE_REC_SWAPPED : 0,
+        .envelope = PERFILE_NO_SEQUENCE};
+    return perfile_writer_put(g->writer, &out, err);
+}
+
+/* Makes a record of the row, with any event, and its line. */
+static perfile_status add_record(pf_gen *g, const pf_row *row, const pf_row_shape *shape,
+                                 void *given, perfile_error *err)
+{
+    pf_maker *m = &g->maker;
+    const bool kernel = row->number < PERFILE_RECORD_USER;
+    const bool sample = row->number == PERFILE_RECORD_SAMPLE;
+    const uint32_t number = (uint32_t)pf_roll(&m->dice, g->o->n_events);
+    making r = {.event = &g->events[number]};
+    g->current = r.event;
+    const pf_gen_wanted w = {.row = row,
+                             .shape = shape,
+                             .of = PF_N_SHAPES,
+                             .size = row->size,
+                             .settle = row->settle,
+                             .adjust = adjust_record,
+                             .encode = encode_record};
+    size_t len;
+    perfile_status st = PERFILE_OK;
+    r.misc = choose_misc(g, row->number);
+    m->layout = kernel ? &r.event->layout : NULL;
+    r.has_trailer = kernel && !sample && r.event->layout.trailer_size;
+    pf_gen_choose_ids(g, kernel ? number : 0, kernel ? 1 : g->o->n_events);
+    if (r.has_trailer)
+        st = make_trailer(g, &r, err);
+    m->present = sample ? r.event->layout.sample_type & PERFILE_SAMPLE_KNOWN &
+                              ~(uint64_t)(PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT)
+                        : 0;
+    g->how.layout = m->layout;
+    g->how.misc = r.misc;
+    g->how.sample_id = r.has_trailer ? &r.trailer : NULL;
+    if (st == PERFILE_OK)
+        st = pf_gen_make(g, &w, given, &len, err);
+    g->how.sample_id = NULL;
+    g->how.misc = 0;
+    if (st == PERFILE_END) {
+        pf_gen_leave_out(g, row->name);
+        return PERFILE_OK;
+    }
+    if (st == PERFILE_OK)
+        st = pf_gen_put(g, row->number, r.misc, g->space.out, len, err);
+    if (st == PERFILE_OK && sample)
+        note_time(g, ((const perfile_sample *)given)->time);
+    if (st == PERFILE_OK)
+        show_record(g, &w, &r, given, len);
+    return st;
+}
+
+/* Returns true if records of the row can be in the capture by themselves.  Those that a file has as
+ * sections are in pipes only; events and features are made in another place. */
+static bool stands_alone(const pf_gen *g, const pf_row *row)
+{
+    if (row->number >= PF_PERF_TYPES || row->marks & (PF_ROW_ENVELOPE | PF_ROW_HAS_BEHIND))
+        return false;
+    if (row->marks & PF_ROW_SECTION)
+        return pf_gen_is_pipe(g) && row->number != PERFILE_RECORD_HEADER_ATTR &&
+               row->number != PERFILE_RECORD_HEADER_FEATURE;
+    return true;
+}
+
+perfile_status pf_gen_records(pf_gen *g, perfile_error *err)
+{
+    size_t n;
+    const pf_row *rows = pf_record_rows(&n);
+    void *given =
+        pf_alloc(1, sizeof(pf_any_record) > sizeof(perfile_sample) ? sizeof(pf_any_record)
+                                                                   : sizeof(perfile_sample));
+    perfile_status st = given ? PERFILE_OK : pf_fail_nomem(err, "generate");
+    for (uint32_t round = 0; round < g->o->rounds && st == PERFILE_OK; round++)
+        for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+            if (stands_alone(g, &rows[i]))
+                st = add_record(g, &rows[i], pf_shape_at((unsigned)i), given, err);
+            pf_arena_free(&g->maker.arena);
+        }
+    pf_free(given);
+    return st;
+}

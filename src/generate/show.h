@@ -1,0 +1,33 @@
+/* Writes structs that were meant as `perfile dump --format jsonl` shows them (format/dump.cddl).
+ * Shares no code with the emitter, so that one can be tested against the other. */
+#ifndef PF_GENERATE_SHOW_H
+#define PF_GENERATE_SHOW_H
+
+#include "base/buffer.h"
+#include "generate/members.h"
+
+/* Text that grows.  `failed`: there was no memory; what follows is ignored. */
+typedef struct pf_shown {
+    pf_buffer text;
+    bool failed;
+} pf_shown;
+
+void pf_show_open(pf_shown *out, char bracket); /* { or [ */
+void pf_show_shut(pf_shown *out, char bracket); /* } or ] */
+void pf_show_key(pf_shown *out, const char *key);
+void pf_show_plain(pf_shown *out, const char *word);  /* a string without escapes */
+void pf_show_count(pf_shown *out, uint64_t n);        /* a JSON number */
+void pf_show_decimal(pf_shown *out, uint64_t n);      /* a string of digits */
+void pf_show_hex(pf_shown *out, perfile_bytes bytes); /* a string of pairs of hex digits */
+void pf_show_text(pf_shown *out, perfile_bytes text);
+void pf_show_null(pf_shown *out);
+/* Writes members that were written to `more`. */
+void pf_show_more(pf_shown *out, const pf_shown *more);
+void pf_show_line_end(pf_shown *out);
+
+/* Writes the members of a struct as members of the open object.  `rest` are the bytes
+ * after the fixed part of a record, for records whose last members a dump shows as bytes. */
+void pf_show_struct(pf_shown *out, const pf_row_shape *shape, unsigned of, const void *given,
+                    perfile_bytes rest);
+
+#endif
