@@ -349,35 +349,56 @@ static int run(const settings *set)
     return status;
 }
 
+/* Reports that a word of --do is no damage, with the most similar names. */
+static int unknown_damage(const char *word)
+{
+    enum { MOST_ROWS = 128, TEXT = 256 };
+    const char *names[MOST_ROWS];
+    char similar[TEXT];
+    size_t n = 0;
+    while (n < MOST_ROWS && fault_word(n)) {
+        names[n] = fault_word(n);
+        n++;
+    }
+    return cli_usage("damage", "there is no damage '%s'%s (--list has all)", word,
+                     cli_suggestion(word, names, n, similar, sizeof similar));
+}
+
 /* Reads the value of --do. */
 static int read_names(const char *list, settings *set)
 {
     char word[64];
-    while (*list) {
+    for (;; list++) {
         const size_t n = strcspn(list, ",");
-        if (n >= sizeof word)
-            return cli_usage("damage", "--do: '%s' is not a damage; --list names all", list);
-        memcpy(word, list, n);
-        word[n] = '\0';
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), list);
+        size_t row = 0;
+        while (fault_word(row) && strcmp(fault_word(row), word) != 0)
+            row++;
+        if (!fault_word(row))
+            return unknown_damage(word);
         if (set->n_rows == MOST_NAMES)
             return cli_usage("damage", "--do takes at most %d damages", (int)MOST_NAMES);
-        const int status =
-            cli_choose("damage", "--do", word, fault_word, &set->rows[set->n_rows++]);
-        if (status != CLI_CONTINUE)
-            return status;
-        list += n + (list[n] == ',');
+        set->rows[set->n_rows++] = row;
+        list += n;
+        if (!*list)
+            return CLI_CONTINUE;
     }
-    return CLI_CONTINUE;
 }
 
 static int read_seed(const char *word, uint64_t *seed)
 {
-    *seed = 0;
+    uint64_t number = 0;
     const char *at = word;
-    for (; *at >= '0' && *at <= '9' && *seed <= (UINT64_MAX - 9) / 10; at++)
-        *seed = *seed * 10 + (uint64_t)(*at - '0');
-    return at != word && *at == '\0' ? CLI_CONTINUE
-                                     : cli_usage("damage", "--seed takes a number, not '%s'", word);
+    for (; *at >= '0' && *at <= '9'; at++) {
+        const uint64_t digit = (uint64_t)(*at - '0');
+        if (number > (UINT64_MAX - digit) / 10)
+            break;
+        number = number * 10 + digit;
+    }
+    *seed = number;
+    return at != word && *at == '\0'
+               ? CLI_CONTINUE
+               : cli_usage("damage", "--seed takes a number of 64 bits, not '%s'", word);
 }
 
 static int read_option(int option, settings *set)
@@ -469,7 +490,7 @@ const cli_spec cli_damage_spec = {
              "Examples:\n"
              "  perfile damage --list\n"
              "  perfile damage --do record-size-0 -o bad.data samples/captures/group.data\n"
-             "  perfile damage --do count-too-large,string-no-end --seed 7 -o bad.data \\\n"
+             "  perfile damage --do count-too-large,string-no-end --seed 7 -o two.data \\\n"
              "    samples/captures/callgraph.data\n"
              "  perfile damage --all bad samples/captures/pipe.data\n"
              "\n"
