@@ -37,7 +37,8 @@ typedef struct line {
     char *words[MOST_WORDS + 1];
     int n;
     unsigned command;
-    bool writer; /* writes captures */
+    bool writer;  /* writes captures */
+    bool damages; /* writes captures that are damaged on purpose */
 } line;
 
 /* Output of commands goes to files without a name; reports of a sanitizer do not. */
@@ -144,6 +145,7 @@ static bool read_line(perfile_bytes text, line *l)
     l->writer = false;
     for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
         l->writer |= strcmp(commands[l->command].name, writers[i]) == 0;
+    l->damages = strcmp(commands[l->command].name, "damage") == 0;
     return true;
 }
 
@@ -233,7 +235,7 @@ static bool may_be_binary(const line *l)
     bool dump = strcmp(commands[l->command].name, "dump") == 0;
     for (int i = 1; i < l->n; i++) {
         size_t n = strlen(l->words[i]);
-        if (l->writer && n && l->words[i][n - 1] == '-') /* -, -o-, --output=- */
+        if ((l->writer || l->damages) && n && l->words[i][n - 1] == '-') /* -, -o-, --output=- */
             return true;
         if (dump && (strstr(l->words[i], "cbor") || strstr(l->words[i], "jsonl")))
             return true;

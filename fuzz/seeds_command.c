@@ -18,10 +18,11 @@ static const struct {
 /* Returns the words that a command needs besides an option. */
 static const char *usual_of(const char *command)
 {
-    static const char *const usual[][2] = {{"list", "threads"},     {"convert", "-o\nout"},
-                                           {"filter", "-o\nout"},   {"merge", "-o\nout\nref"},
-                                           {"recover", "-o\nout"},  {"sort", "-o\nout"},
-                                           {"split", "-o\npart-%d"}};
+    static const char *const usual[][2] = {
+        {"list", "threads"},      {"convert", "-o\nout"},
+        {"filter", "-o\nout"},    {"merge", "-o\nout\nref"},
+        {"recover", "-o\nout"},   {"sort", "-o\nout"},
+        {"split", "-o\npart-%d"}, {"damage", "-o\nout\n--do\nrecord-size-0"}};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         if (strcmp(usual[i][0], command) == 0)
             return usual[i][1];
@@ -63,6 +64,8 @@ static const struct {
     {"S", {"error", "warning"}},
     {"json", {"json"}},
     {"start", {"start"}},
+    {"NAME[,NAME", {"record-size-0", "count-too-large", "time-back,string-no-end", "bit-flipped"}},
+    {"DIR", {"made"}},
     {"FIELDS", {"time,comm,pid,event,ip"}},
 };
 

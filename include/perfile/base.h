@@ -30,9 +30,9 @@
  * - A call that takes an object over, or closes it, does so only on success: after a failure the
  *   caller still owns it.
  * - Objects are made by functions whose names end in _open, such as perfile_filter_open(); a source
- *   or a sink by one named after what it is on (perfile_source_path(), perfile_sink_memory() …),
- * and a stage on a stream by one named after what it does (perfile_sort(), perfile_filter() …).
- * Names in _next yield the next item, and PERFILE_END after the last.  Names in _close release the
+ *   or sink by one named after what it is on (perfile_source_path(), perfile_sink_memory() …); a
+ *   stage on a stream by one named after what it does (perfile_sort(), perfile_filter() …).  Names
+ *   in _next yield the next item, and PERFILE_END after the last.  Names in _close release the
  *   object, and accept NULL.
  */
 #ifndef PERFILE_BASE_H

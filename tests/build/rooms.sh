@@ -30,7 +30,7 @@ check() {
             for (i = 1; i <= n; i++)
                 level[leaf[i]] = 7
             level["export"] = 8
-            level["script"] = level["tables"] = level["generate"] = 9
+            level["script"] = level["tables"] = level["faults"] = level["generate"] = 9
             level["lib"] = 10
             level["cli"] = 11
         }

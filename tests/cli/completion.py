@@ -146,7 +146,7 @@ def main():
     assert plain > 20, plain
     wanted = {"--by", "--sort", "--to", "--format", "--on-damage", "--byte-order", "--target", "--for", "--severity",
               "--align", "--type", "--drop-field", "--only", "--ignore", "--explain", "--jobs", "--report",
-              "--dialect", "--layout", "--partition", "--per", "--weight", "--mark", "--unknown"}
+              "--dialect", "--layout", "--partition", "--per", "--weight", "--mark", "--unknown", "--do"}
     same("options with words", {o for c, o in valued if got[f"perfile {c} {o} "] and
                                 options[c][o][1] not in PATHS}, wanted)
     for line in ("perfile stats --by pid,t", "perfile stats --by=pid,t"):

@@ -23,6 +23,7 @@ words_of() {
     split) echo "--records 20" ;;
     list) echo "events" ;;
     export) echo "--to folded" ;;
+    damage) echo "--do record-unknown" ;;
     *) return 1 ;;
     esac
 }

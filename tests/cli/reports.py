@@ -192,12 +192,27 @@ def wrong_split(capture, fits):
     return errors
 
 
+def wrong_damage(capture, fits):
+    """The same for damage, which has no report of what it cannot read, such as a directory."""
+    arguments = [command, "damage", "--json", "--do", "record-size-0", "-f", "-o", "damaged", capture]
+    run = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if not run.stdout:
+        return [] if run.returncode == 1 and run.stderr else [f"exit status {run.returncode}, and no report"]
+    report = json.loads(run.stdout)
+    errors = list(fits.iter_errors(report))
+    failed = "error" in report
+    if run.returncode != failed or failed != (report["out"] is None) or len(report["changes"]) != (not failed):
+        errors.append(f"exit status {run.returncode}, {len(report['changes'])} changes")
+    return errors
+
+
 # A count in each report, to be found wrong.
 counts = {"recover": ["lost", "gaps"], "convert": ["notes", 0, "count"], "sort": ["records"],
           "export": ["stacks"], "filter": ["kept"], "merge": ["inputs", 0, "samples"], "split": ["records"],
-          "archive": ["chunks", 0, "bytes"]}
+          "archive": ["chunks", 0, "bytes"], "damage": ["changes", 0, "bytes"]}
 others = {"export": wrong_export, "recover": wrong_rescue, "convert": wrong_conversion, "sort": wrong_sort,
-          "filter": wrong_filter, "merge": wrong_merge, "split": wrong_split, "archive": wrong_archive}
+          "filter": wrong_filter, "merge": wrong_merge, "split": wrong_split, "archive": wrong_archive,
+          "damage": wrong_damage}
 
 checked = failed = 0
 for words, fits in runs():

@@ -413,6 +413,7 @@ def main():
     size = int(sys.argv[4]) if len(sys.argv) > 4 else (1 << 15 if SANITIZED else 1 << 19)
     commands = re.findall(r"^COMMAND\((\w+),", open(definitions, encoding="utf-8").read(), re.M)
     commands.remove("schema")  # it reads nothing
+    commands.remove("damage")  # it validates again and again, see limits.md
     table = lines_of(limits)
     wrong = ["%s has no command line here" % c for c in commands if c not in LINES]
     wrong += ["%s has no row in limits.md" % c for c in commands if c not in table]

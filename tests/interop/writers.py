@@ -59,7 +59,7 @@ NEUTRAL = {"--help", "--version", "--json", "--report", "--force", "--output", "
            "--layout", "--rate", "--cpu", "--stat"}
 # Where functions come from that a condition asks for: they change what is selected, not how it is written.
 OF_FUNCTIONS = {"--symfs", "--debug-dir", "--kallsyms", "--perf-map-dir", "--mangled", "--no-symbols"}
-NO_WRITERS = {"info", "list", "stats", "validate", "dump", "export", "script", "schema"}  # of captures
+NO_WRITERS = {"info", "list", "stats", "validate", "dump", "export", "script", "schema", "damage"}  # of captures that perf should read
 
 
 def convert_cases():
