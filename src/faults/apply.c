@@ -75,7 +75,7 @@ perfile_status pf_faults_read(perfile_source *source, perfile_bytes *bytes, perf
     while ((st = pf_source_run(source, all.len, READ_AT_ONCE, &run, err)) == PERFILE_OK &&
            run.len > 0) {
         if (run.len > PF_FAULTS_MOST_BYTES - all.len)
-            st = pf_fail(err, PERFILE_E_LIMIT, "faults", "more than %d bytes",
+            st = pf_fail(err, PERFILE_E_LIMIT, "faults.bytes", "more than %d bytes",
                          (int)PF_FAULTS_MOST_BYTES);
         else if (!pf_buffer_append(&all, run.ptr, run.len))
             st = pf_fail_nomem(err, "faults");

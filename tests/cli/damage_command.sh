@@ -32,6 +32,9 @@ run damage -o out group.data
 run damage --do period-0 --json -o - group.data
 printf 'no capture at all, only a text' >text
 run damage --do period-0 -o out text
+printf 'PERFILE2\150' >header
+run damage --all none header | tail -n 3
+rm header
 run damage --do period-0 -o out nowhere
 mkdir dir
 run damage --do period-0 -o out dir

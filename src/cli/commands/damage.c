@@ -275,7 +275,8 @@ static perfile_status put_group(const settings *set, const pf_faults *f, size_t 
     return st;
 }
 
-/* Makes all damages.  Sets was_made[row] for each damage of which there is a file. */
+/* Makes all damages.  Sets was_made[row] for each damage of which there is a file.  PERFILE_END,
+ * with a message: there is none, so no folder appears. */
 static perfile_status put_all(const settings *set, perfile_bytes capture, perfile_sink *sink,
                               bool *was_made, perfile_error *err)
 {
@@ -285,7 +286,14 @@ static perfile_status put_all(const settings *set, perfile_bytes capture, perfil
         return st;
     for (size_t i = 0; i < pf_faults_n(f) && st == PERFILE_OK; i++)
         st = put_group(set, f, i, sink, &was_made[pf_faults_row(f, i)], err);
+    bool any = false;
+    for (size_t i = 0; i < pf_faults_n(f); i++)
+        any |= was_made[pf_faults_row(f, i)];
     pf_faults_close(f);
+    if (st == PERFILE_OK && !any) {
+        *err = (perfile_error){.offset = PERFILE_NO_OFFSET, .message = "no damage is applicable"};
+        return PERFILE_END;
+    }
     return st == PERFILE_OK ? perfile_sink_finish(sink, err) : st;
 }
 
@@ -300,7 +308,7 @@ static int damage_all(const settings *set, perfile_bytes capture, perfile_sink *
     const perfile_status st = was_made ? put_all(set, capture, sink, was_made, &err) : PERFILE_OK;
     cli_writing_end(sink);
     begin_not_applicable(set);
-    for (size_t i = 0; was_made && i < n && st == PERFILE_OK; i++)
+    for (size_t i = 0; was_made && i < n && st >= 0; i++)
         if (!was_made[i])
             report_not_applicable(set, pf_fault_at(i)->name);
     end_report(set, st == PERFILE_OK ? NULL : &err);
