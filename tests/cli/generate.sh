@@ -41,10 +41,9 @@ for words in "--seed 1" "--seed 2 --byte-order big --to pipe" "--seed 3 --attr-s
     cat a.data a.jsonl | md5sum
 done
 
-"$PERFILE" generate --json --events 2 --records 2 -f -o a.data
 "$PERFILE" generate --to pipe -o - | "$PERFILE" dump --format jsonl - | tail -n 1
 for words in "" "-o a.data" "-o a.data b.data" "-o a.data --seed x" "-o a.data --events 65" "-o a.data --attr-size 88 -f" \
-    "-o - --expect -" "-o - --json" "-o x --expect x" "-o a.data --to dir" "-o /no/where" "-o new.data --expect /no/where"; do
+    "-o - --expect -" "-o x --expect x" "-o a.data --to dir" "-o /no/where" "-o new.data --expect /no/where"; do
     "$PERFILE" generate $words 2>&1 | head -n 1
     echo "exit status ${PIPESTATUS[0]}"
 done

@@ -16,7 +16,8 @@ from chosen import chosen
 perfile, source = sys.argv[1:3]
 samples = os.path.join(source, "samples/captures")
 commands = re.findall(r"^COMMAND\((\w+),", open(os.path.join(source, "src/cli/commands.def")).read(), re.M)
-commands.remove("schema")  # it reads no capture
+for command in ("schema", "generate"):  # they read no capture
+    commands.remove(command)
 commands.remove("damage")  # it needs an intact capture; see damage_command.sh
 writers = ("convert", "filter", "merge", "recover", "sort", "split")
 reporters = [c for c in commands if c not in writers]
@@ -95,7 +96,7 @@ for words, meant in (
     done = expect(2, "did you mean", *words)
     check(re.search(rf"did you mean [^?]*{re.escape(meant)}", done.stderr), words, "does not suggest", meant, done.stderr)
 # Every option of every command with one letter more is suggested.
-for command in (*commands, "schema", "damage"):
+for command in (*commands, "schema", "damage", "generate"):
     text = run(command, "--help").stdout
     for option in sorted(set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M))):
         if not chosen():

@@ -412,7 +412,8 @@ def main():
     perfile, definitions, limits = sys.argv[1:4]
     size = int(sys.argv[4]) if len(sys.argv) > 4 else (1 << 15 if SANITIZED else 1 << 19)
     commands = re.findall(r"^COMMAND\((\w+),", open(definitions, encoding="utf-8").read(), re.M)
-    commands.remove("schema")  # it reads nothing
+    commands.remove("schema")  # it reads nothing, like generate
+    commands.remove("generate")
     commands.remove("damage")  # it validates again and again, see limits.md
     table = lines_of(limits)
     wrong = ["%s has no command line here" % c for c in commands if c not in LINES]

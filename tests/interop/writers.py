@@ -59,7 +59,8 @@ NEUTRAL = {"--help", "--version", "--json", "--report", "--force", "--output", "
            "--layout", "--rate", "--cpu", "--stat"}
 # Where functions come from that a condition asks for: they change what is selected, not how it is written.
 OF_FUNCTIONS = {"--symfs", "--debug-dir", "--kallsyms", "--perf-map-dir", "--mangled", "--no-symbols"}
-NO_WRITERS = {"info", "list", "stats", "validate", "dump", "export", "script", "schema", "damage"}  # of captures that perf should read
+NO_WRITERS = {"info", "list", "stats", "validate", "dump", "export", "script", "schema", "damage",
+              "generate"}  # of captures that perf should read
 
 
 def convert_cases():

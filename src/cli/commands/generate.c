@@ -26,35 +26,15 @@ CLI_WORDS(order_word, "little", "big")
 typedef struct settings {
     pf_generate_options how;
     const char *out, *expect;
-    bool replace, json;
+    bool replace;
 } settings;
 
-/* The report. */
-
-static void report_json(const settings *set, const pf_generate_summary *sum)
-{
-    cli_json_object(NULL);
-    cli_json_string("out", cli_output_name(set->out));
-    cli_json_string("expect", set->expect ? cli_output_name(set->expect) : NULL);
-    cli_json_decimal("seed", set->how.seed);
-    cli_json_number("events", sum->events);
-    cli_json_number("features", sum->features);
-    cli_json_number("records", sum->records);
-    cli_json_array("left_out");
-    for (uint32_t i = 0; i < sum->n_left_out; i++)
-        cli_json_string(NULL, sum->left_out[i]);
-    cli_json_array_end();
-    cli_json_object_end();
-    cli_json_line();
-}
-
+/* Says what was made, and what was not. */
 static void report(const settings *set, const pf_generate_summary *sum)
 {
     for (uint32_t i = 0; i < sum->n_left_out; i++)
         cli_message("%s: no %s with these options", cli_output_name(set->out), sum->left_out[i]);
-    if (set->json)
-        report_json(set, sum);
-    else if (strcmp(set->out, "-") != 0)
+    if (strcmp(set->out, "-") != 0)
         cli_print("%s: %" PRIu64 " records, %" PRIu64 " features, %" PRIu64 " events\n",
                   cli_output_name(set->out), sum->records, sum->features, sum->events);
 }
@@ -112,7 +92,6 @@ static const cli_option options[] = {
      .more = "A single event may have no id in its samples; several always have one."},
     {"records", .value = "N", .code = OPTION_RECORDS,
      .help = "number of records of each type, 1 to 100000; default: 3"},
-    {"json", .code = CLI_OPTION_JSON, .help = "a JSON object, see format/reports.md"},
     {"help", .code = CLI_OPTION_HELP, .help = "explain the command, with examples"},
     {"version", .code = CLI_OPTION_VERSION, .help = "print the version of perfile"},
     {0},
@@ -184,9 +163,6 @@ static int read_option(int option, settings *set)
         return read_bounded("--records", 1, PF_GENERATE_MOST_ROUNDS, &set->how.rounds);
     case OPTION_ATTR_SIZE:
         return read_bounded("--attr-size", 64, 144, &set->how.attr_size);
-    case CLI_OPTION_JSON:
-        set->json = true;
-        return CLI_CONTINUE;
     default: /* help, version, and unknown options */
         return cli_common_option(&cli_generate_spec, option, NULL, NULL);
     }
@@ -200,10 +176,6 @@ static int check(const settings *set, int argc)
         return cli_usage("generate", "missing output: give -o OUT");
     if (set->expect && strcmp(set->expect, set->out) == 0)
         return cli_usage("generate", "--expect and -o name the same file");
-    const int n =
-        (strcmp(set->out, "-") == 0) + set->json + (set->expect && strcmp(set->expect, "-") == 0);
-    if (n > 1)
-        return cli_usage("generate", "more than one output goes to standard output");
     return cli_reject_terminal("generate", set->out, "a capture");
 }
 
