@@ -1,0 +1,34 @@
+/* Random numbers of a mutation: the same seed gives the same numbers on each machine (splitmix64).
+ */
+#ifndef PF_MUTATE_RANDOM_H
+#define PF_MUTATE_RANDOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct pf_random {
+    uint64_t state;
+} pf_random;
+
+static inline uint64_t pf_random_next(pf_random *r)
+{
+    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* Returns a number below `n`; 0 if `n` is 0. */
+static inline uint64_t pf_random_below(pf_random *r, uint64_t n)
+{
+    uint64_t v = pf_random_next(r);
+    return n ? v % n : 0;
+}
+
+/* Returns true once in `n` times. */
+static inline bool pf_random_one_in(pf_random *r, uint64_t n)
+{
+    return pf_random_below(r, n) == 0;
+}
+
+#endif
