@@ -298,15 +298,15 @@ bool pf_mutate_header_word(pf_buffer *b, const pf_outer *o, pf_random *r)
     if (o->form != PF_OUTER_FILE)
         return false;
     pf_range place = {0, 8};
-    uint64_t what = pf_random_below(r, 3);
-    if (what == 0 && o->n_features)
+    uint64_t what = pf_random_below(r, 3), second = pf_random_below(r, 2);
+    if (what == 0 && o->n_features) {
         place.at = o->table + 8 * (size_t)pf_random_below(r, 2 * (uint64_t)o->n_features);
-    else if (what == 1 && o->attr_size)
-        place.at = o->attrs.at +
-                   o->attr_size * (1 + (size_t)pf_random_below(r, o->attrs.len / o->attr_size)) -
-                   8 * (1 + (size_t)pf_random_below(r, 2));
-    else
+    } else if (what == 1 && o->attr_size) {
+        size_t entry = (size_t)pf_random_below(r, o->attrs.len / o->attr_size);
+        place.at = o->attrs.at + o->attr_size * (entry + 1) - (second ? 8 : PF_OUTER_SECTION);
+    } else {
         place.at = PF_OUTER_AT_SIZE + 8 * (size_t)pf_random_below(r, o->header / 8 - 1);
+    }
     pf_mutate_number(b, o, r, place,
                      place.at >= PF_OUTER_AT_FEATURES && place.at < PF_OUTER_FILE_HEADER
                          ? PERFILE_KIND_HEX

@@ -1,5 +1,7 @@
 /* Random numbers of a mutation: the same seed gives the same numbers on each machine (splitmix64).
- */
+ *
+ * C does not say which operand of an expression, argument or initializer is evaluated first: an
+ * expression calls these functions once at most, except on both sides of && || ?:. */
 #ifndef PF_MUTATE_RANDOM_H
 #define PF_MUTATE_RANDOM_H
 
@@ -23,6 +25,13 @@ static inline uint64_t pf_random_below(pf_random *r, uint64_t n)
 {
     uint64_t v = pf_random_next(r);
     return n ? v % n : 0;
+}
+
+/* Returns a number of any number of bits. */
+static inline uint64_t pf_random_magnitude(pf_random *r)
+{
+    uint64_t v = pf_random_next(r);
+    return v >> pf_random_below(r, 64);
 }
 
 /* Returns true once in `n` times. */

@@ -28,7 +28,7 @@ static uint32_t choose_type(pf_random *r)
     perfile_record_type t;
     size_t n = 0;
     if (pf_random_one_in(r, 8))
-        return (uint32_t)(pf_random_next(r) >> pf_random_below(r, 64));
+        return (uint32_t)pf_random_magnitude(r);
     while (perfile_record_type_at(PERFILE_FAMILY_PERF, n, &t, sizeof t))
         n++;
     return perfile_record_type_at(PERFILE_FAMILY_PERF, (size_t)pf_random_below(r, n), &t, sizeof t)
@@ -50,16 +50,18 @@ bool pf_mutate_set_size(uint8_t *bytes, const pf_outer *o, const pf_piece *p, si
 /* A new record of a type of the tables, of small numbers: counts in it are mostly possible. */
 bool pf_mutate_insert_record(pf_buffer *b, const pf_outer *o, pf_random *r)
 {
-    pf_piece p = {.at = choose_place(o, r), .size = 8 + 8 * (size_t)pf_random_below(r, 16)};
+    pf_piece p = {.at = choose_place(o, r)};
+    p.size = 8 + 8 * (size_t)pf_random_below(r, 16);
     if (o->form == PF_OUTER_NONE || !pf_gap_open(b, o, p.at, p.size, true))
         return false;
     p.type = choose_type(r);
     pf_number_put(b->bytes + p.at, 4, o->big, p.type);
     pf_number_put(b->bytes + p.at + 4, 2, o->big, pf_random_below(r, 8));
     (void)pf_mutate_set_size(b->bytes, o, &p, p.size);
-    for (size_t i = 8; i < p.size; i += 8)
-        pf_number_put(b->bytes + p.at + i, 8, o->big,
-                      pf_random_next(r) >> (pf_random_one_in(r, 4) ? 0 : 60));
+    for (size_t i = 8; i < p.size; i += 8) {
+        unsigned less = pf_random_one_in(r, 4) ? 0 : 60;
+        pf_number_put(b->bytes + p.at + i, 8, o->big, pf_random_next(r) >> less);
+    }
     return true;
 }
 

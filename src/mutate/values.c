@@ -32,7 +32,7 @@ static uint64_t any_number(pf_random *r, uint64_t now, size_t width)
     case 5:
         return (ones(width) >> 1) + 1;
     default:
-        return pf_random_next(r) >> pf_random_below(r, 64);
+        return pf_random_magnitude(r);
     }
 }
 
@@ -56,10 +56,10 @@ static uint64_t size_or_offset(const pf_outer *o, pf_random *r, uint64_t now, si
     const uint64_t borders[] = {
         o->size,  o->header,   o->records.at, o->records.at + o->records.len,
         o->table, o->attrs.at, o->attr_size,  o->records.len};
+    uint64_t border = borders[pf_random_below(r, sizeof borders / sizeof borders[0])];
     switch (pf_random_below(r, 4)) {
     case 0:
-        return borders[pf_random_below(r, sizeof borders / sizeof borders[0])] - 8 +
-               8 * pf_random_below(r, 3);
+        return border - 8 + 8 * pf_random_below(r, 3);
     case 1:
         return now + 8;
     case 2:

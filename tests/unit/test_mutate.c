@@ -105,9 +105,9 @@ static void gives_the_same_on_each_machine(void **state)
         const char *name;
         unsigned seed;
         uint32_t sum;
-    } golden[] = {{"cpu-clock.data", 1, 0xef9efbc4},
-                  {"big-endian.data", 1000, 0x59acbb22},
-                  {"pipe.data", 77777, 0x0a669edb}};
+    } golden[] = {{"cpu-clock.data", 1, 0x9a49ab1b},
+                  {"big-endian.data", 1000, 0x1b24159c},
+                  {"pipe.data", 77777, 0xe9d588f6}};
     (void)state;
     uint32_t sums[3];
     for (size_t i = 0; i < 3; i++) {
