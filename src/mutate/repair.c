@@ -49,22 +49,40 @@ static void repair_section(const pf_buffer *b, const pf_outer *o, size_t at)
         put(b, o, at + 8, b->size - offset);
 }
 
+/* A section of the header begins after it. */
+static void repair_main_section(const pf_buffer *b, const pf_outer *o, size_t at)
+{
+    if (get(b, o, at) < o->header && get(b, o, at + 8))
+        put(b, o, at, o->header);
+    repair_section(b, o, at);
+}
+
 /* Entries of attrs have the size of an attr and a section, and fill their section. */
-static void repair_attrs(const pf_buffer *b, const pf_outer *o)
+static void repair_attr_size(const pf_buffer *b, const pf_outer *o)
 {
     uint64_t entry = get(b, o, PF_OUTER_AT_ATTR_SIZE);
-    repair_section(b, o, PF_OUTER_AT_ATTRS);
-    uint64_t offset = get(b, o, PF_OUTER_AT_ATTRS), size = get(b, o, PF_OUTER_AT_ATTRS + 8);
+    uint64_t size = get(b, o, PF_OUTER_AT_ATTRS + 8);
     if (size < ATTR_LEAST)
         return;
     if (entry < ATTR_LEAST || entry > size) {
         entry = size;
         put(b, o, PF_OUTER_AT_ATTR_SIZE, entry);
     }
-    size -= size % entry;
-    put(b, o, PF_OUTER_AT_ATTRS + 8, size);
-    for (uint64_t end = entry; end <= size; end += entry)
-        repair_section(b, o, (size_t)(offset + end - PF_OUTER_SECTION));
+    put(b, o, PF_OUTER_AT_ATTRS + 8, size - size % entry);
+}
+
+/* Cuts the sections of ids.  Where attrs share bytes with records or the feature table they are
+ * left alone: two repairs would undo each other. */
+static void repair_ids(const pf_buffer *b)
+{
+    pf_outer o;
+    if (!pf_outer_read(&o, b->bytes, b->size) || !o.attr_size)
+        return;
+    size_t end = o.table + o.n_features * (size_t)PF_OUTER_SECTION;
+    if (o.attrs.at < end && o.records.at < o.attrs.at + o.attrs.len)
+        return;
+    for (size_t i = o.attr_size; i <= o.attrs.len; i += o.attr_size)
+        repair_section(b, &o, o.attrs.at + i - PF_OUTER_SECTION);
 }
 
 /* Sets the size of the first record that does not fit to what is left; too little for a header is
@@ -114,10 +132,12 @@ size_t perfile_fuzz_repair(uint8_t *data, size_t size, size_t max_size)
         return b.size;
     if (o.form == PF_OUTER_FILE) {
         put(&b, &o, PF_OUTER_AT_SIZE, o.header);
-        repair_section(&b, &o, PF_OUTER_AT_DATA);
-        repair_section(&b, &o, PF_OUTER_AT_TYPES);
-        repair_attrs(&b, &o);
+        repair_main_section(&b, &o, PF_OUTER_AT_DATA);
+        repair_main_section(&b, &o, PF_OUTER_AT_TYPES);
+        repair_main_section(&b, &o, PF_OUTER_AT_ATTRS);
+        repair_attr_size(&b, &o);
         repair_features(&b);
+        repair_ids(&b);
     }
     repair_records(&b);
     return b.size;
