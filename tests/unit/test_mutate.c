@@ -191,8 +191,7 @@ static void crosses_over(void **state)
     assert_true(4 * more >= n);
 }
 
-/* A repaired capture is as before if it was whole; cut anywhere it opens without a record that is
- * damaged. */
+/* A repaired capture is as before if it was whole; cut anywhere, or without its magic, it opens. */
 static void repairs(void **state)
 {
     (void)state;
