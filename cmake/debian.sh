@@ -61,8 +61,9 @@ finish() {
     echo "$folder/$1_${version}_$(dpkg --print-architecture).deb"
 }
 
-move libperfile-dev include 'lib*/cmake' 'lib*/pkgconfig' 'lib*/libperfile.a' 'lib*/libperfile.so' \
-    'lib/*/cmake' 'lib/*/pkgconfig' 'lib/*/libperfile.a' 'lib/*/libperfile.so' share/man/man3
+move libperfile-dev include 'lib*/cmake' 'lib*/pkgconfig' 'lib*/libperfile.a' 'lib*/libperfile-fuzz.a' \
+    'lib*/libperfile.so' 'lib/*/cmake' 'lib/*/pkgconfig' 'lib/*/libperfile.a' 'lib/*/libperfile-fuzz.a' 'lib/*/libperfile.so' \
+    share/man/man3 share/perfile/fuzz
 move "libperfile$interface" 'lib*/libperfile.so.*' 'lib/*/libperfile.so.*'
 move perfile-symbolizer libexec
 mkdir -p "$work/packages/libperfile-dev/usr/share/doc"

@@ -13,6 +13,9 @@ foreach(header IN LISTS perfile_headers)
   cmake_path(GET header FILENAME name)
   file(CREATE_LINK "${header}" "${perfile_build_include}/perfile/${name}" SYMBOLIC)
 endforeach()
+# That of libperfile-fuzz is beside them: it is no part of the library.
+file(CREATE_LINK
+  "${PROJECT_SOURCE_DIR}/include/perfile-fuzz.h" "${perfile_build_include}/perfile-fuzz.h" SYMBOLIC)
 file(CREATE_LINK
   "${PROJECT_SOURCE_DIR}/format" "${perfile_build_include}/perfile/format" SYMBOLIC)
 

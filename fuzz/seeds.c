@@ -569,6 +569,11 @@ static void put_whole(const char *folder, const char *name, const builder *captu
     b.b.len = whole;
     build_choices(&b, turn % 4 == 3 ? 8 + 16 * turn % 240 : turn % 6, 1);
     seeds_put(folder, "model", name, &b);
+    /* fuzz_mutate.c: room, then the seed of the mutation */
+    b.b.len = whole;
+    build_choices(&b, turn * 16, 1);
+    build_choices(&b, turn * 2654435761U, 4);
+    seeds_put(folder, "mutate", name, &b);
     /* fuzz_failing.c: each operation, with memory, callbacks, files and directories */
     for (unsigned i = 0; i < 9; i++) {
         b.b.len = whole;

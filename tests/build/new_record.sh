@@ -156,7 +156,7 @@ compile() { # compile FOLDER: the files of copy/src/FOLDER to objects/FOLDER
 }
 for room in copy/src/*/; do
     room=$(basename "$room")
-    case $room in cli | symbolizer) ;; *) compile "$room" ;; esac
+    case $room in cli | mutate | symbolizer) ;; *) compile "$room" ;; esac
 done
 for command in copy/src/cli copy/src/cli/*/; do
     compile "${command#copy/src/}"

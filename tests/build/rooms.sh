@@ -32,7 +32,7 @@ check() {
             level["export"] = 8
             level["script"] = level["tables"] = level["faults"] = level["generate"] = 9
             level["lib"] = 10
-            level["cli"] = 11
+            level["cli"] = level["mutate"] = 11
         }
 
         function reject(why) {
@@ -93,6 +93,9 @@ check() {
             if (top == "samples") {
                 if (quoted || first in level || first == "format")
                     reject("samples include public headers only")
+            } else if (room == "mutate") {
+                if (first != "mutate" && (quoted || first in level || first == "format"))
+                    reject("mutate, a library of its own, includes public headers only")
             } else if (room == "cli") {
                 if (first != "cli" && target !~ /^[a-z]+\/command\.h$/ && (quoted || first in level || first == "format"))
                     reject("cli includes public headers and the command.h of rooms only")
@@ -158,6 +161,10 @@ try fail src/base/x.c '#include "nowhere/x.h"'
 try fail src/base/x.c '#include PF_TABLE'
 try fail src/cli/x.c '#include "base/x.h"'
 try fail src/cli/x.c '#include "format/records.def"'
+try pass src/mutate/x.c '#include "mutate/x.h"'
+try pass src/mutate/x.c '#include <perfile/perfile.h>'
+try fail src/mutate/x.c '#include "schema/rows.h"'
+try fail src/lib/x.c '#include "mutate/x.h"'
 try fail src/cellar/x.c '#include <stdio.h>'
 try fail include/perfile/x.h '#include "base/x.h"'
 try fail samples/x.c '#include "base/x.h"'

@@ -55,7 +55,7 @@ read -ra headers < <(pkg-config --cflags libzstd libcbor; echo)
 read -ra libraries < <(pkg-config --libs libzstd libcbor)
 for room in "$PERFILE_SOURCE"/src/*/; do
     room=$(basename "$room")
-    case $room in cli | symbolizer) continue ;; esac
+    case $room in cli | mutate | symbolizer) continue ;; esac
     mkdir "$room"
     (cd "$room" && printf '%s\0' "$PERFILE_SOURCE/src/$room"/*.c |
         xargs -0 -n 4 -P 2 "$PERFILE_CC" "${flags[@]}" "${headers[@]}" -c)

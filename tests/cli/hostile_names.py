@@ -112,7 +112,7 @@ for path in files:
 for command in commands:
     text = subprocess.run([perfile, command, "--help"], capture_output=True, check=True).stdout.decode()
     options = sorted(set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+|-[a-zA-Z])(?![\w-])", text)))
-    assert command == "schema" or "--from" in options and "--on-damage" in options and "-i" in options, (command, options)
+    assert command in ("schema", "generate", "damage") or "--from" in options and "--on-damage" in options and "-i" in options, (command, options)
     for option in options:
         for words in ([option, EVIL], [option.encode() + b"=" + EVIL], [option + "x", EVIL], [option]):
             if chosen():

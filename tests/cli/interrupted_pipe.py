@@ -122,7 +122,7 @@ def try_line(words):
 
 
 commands = re.findall(r"^COMMAND\((\w+),", open(DEFINITIONS, encoding="utf-8").read(), re.M)
-WRONG += ["%s has no command line here" % c for c in commands if c not in LINES and c not in ("completion", "schema")]
+WRONG += ["%s has no command line here" % c for c in commands if c not in LINES and c not in ("completion", "schema", "generate", "damage")]
 for command, lines in LINES.items():
     for line in lines:
         try_line([command] + line.split())
