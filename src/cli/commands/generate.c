@@ -108,11 +108,11 @@ const cli_spec cli_generate_spec = {
              "tracepoints, whose content has a format of its own; records of simpleperf.\n"
              "\n"
              "Examples:\n"
-             "  perfile generate -o a.data --expect a.jsonl\n"
-             "  perfile dump --format jsonl a.data | cmp - a.jsonl\n"
-             "  perfile generate --seed 7 --to pipe --byte-order big -o b.pipe\n"
+             "  perfile generate -f --expect expect.jsonl -o perf.data\n"
+             "  perfile dump --format jsonl perf.data | cmp - expect.jsonl\n"
+             "  perfile generate --seed 7 --to pipe --byte-order big -f -o perf.data\n"
              "  for i in $(seq 100); do perfile generate --seed $i -o $i.data; done\n"
-             "  perfile generate -o a.data; perfile convert --compress a.data -o z.data\n"
+             "  perfile generate -o - --to pipe | perfile convert --compress -o z.data -\n"
              "\n"
              "Exit status: 0 written; 1 not written; 2 wrong usage.\n",
 };
