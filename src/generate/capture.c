@@ -7,6 +7,7 @@
 #include "base/byte_order.h"
 #include "base/error.h"
 #include "core/layout.h"
+#include "schema/command.h"
 
 enum {
     TRIES = 200,           /* of one struct, before its type is left out */
@@ -34,6 +35,8 @@ perfile_status pf_gen_make(pf_gen *g, const pf_gen_wanted *w, void *made, size_t
             return st;
         w->settle(made);
         st = w->encode(g, w, made, len, err);
+        if (st == PERFILE_OK)
+            pf_covered_see(g->o->covered, w->row ? w->row->name : NULL, w->shape, w->of, made);
         if (st != PERFILE_E_USAGE && st != PERFILE_E_LIMIT)
             return st;
         if (!pf_make_change(m, err->where))
@@ -65,16 +68,19 @@ static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given
     pf_dice *d = &g->maker.dice;
     const uint32_t size = g->maker.attr_size;
     const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    a->type = (uint32_t)pf_roll(d, 5);
+    a->type = (uint32_t)pf_roll(d, 6);
     if (a->type == PERFILE_TYPE_TRACEPOINT)
         a->config = 100 + pf_roll(d, 400);
     a->sample_type = pf_roll_any(d) & PERFILE_SAMPLE_KNOWN;
     if ((a->sample_type & weights) == weights)
         a->sample_type &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT;
-    a->sample_type |= PERFILE_SAMPLE_TIME;
     if (g->o->n_events > 1)
-        a->sample_type |= PERFILE_SAMPLE_IDENTIFIER;
+        a->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER;
     a->read_format = pf_roll(d, 32);
+    if (g->o->has_read_format)
+        a->read_format = g->o->read_format;
+    if (g->o->fields)
+        a->sample_type = g->o->fields;
     a->flags |= UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
     a->sample_regs_user = size >= 88 ? pf_roll(d, 1 << 16) : 0;
     a->sample_regs_intr = size >= 104 ? pf_roll(d, 1 << 16) : 0;
@@ -136,6 +142,7 @@ static perfile_status add_event(pf_gen *g, uint32_t number, perfile_error *err)
         return st;
     g->sum->events++;
     if (pf_gen_is_pipe(g)) {
+        pf_covered_see_row(g->o->covered, "HEADER_ATTR");
         pf_gen_begin_record(g, PERFILE_RECORD_HEADER_ATTR, "HEADER_ATTR", 0,
                             PF_PERF_RECORD_HEADER + len + 8 * PF_GEN_IDS);
         pf_show_key(&g->records, "body");
@@ -164,6 +171,13 @@ void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n)
             m->ids[m->n_ids++] = g->events[i].ids[k];
 }
 
+/* Returns a clock that events can have. */
+static int32_t choose_clock(const pf_maker *m)
+{
+    const perfile_vocabulary *v = pf_kind_words(PERFILE_KIND_EVENT_CLOCKID);
+    return (int32_t)v->words[m->turn % v->n].value;
+}
+
 static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
 {
     const pf_generate_options *o = g->o;
@@ -176,11 +190,15 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
                        "%u records of each type, at most %d", o->rounds,
                        (int)PF_GENERATE_MOST_ROUNDS);
     m->attr_size = o->attr_size ? o->attr_size : PF_ATTR_OURS;
-    if (!pf_attr_size_is_known(m->attr_size))
+    if (!pf_attr_size_is_known(m->attr_size) &&
+        (m->attr_size < PF_ATTR_OURS || m->attr_size > PF_ATTR_MOST || m->attr_size % 8))
         return pf_fail(err, PERFILE_E_USAGE, "generate.attr_size",
                        "no kernel had attrs of %u bytes", m->attr_size);
     m->dice.state = o->seed;
+    m->turn = (uint32_t)o->seed;
     m->time = UINT64_C(1000000000);
+    m->has_clock = pf_roll(&m->dice, 2);
+    m->clock = choose_clock(m);
     m->n_events = o->n_events;
     m->n_cpus = 4;
     pf_arena_init(&m->arena, ARENA_BYTES, "generate");

@@ -5,6 +5,7 @@
 
 #include "core/encode.h"
 #include "generate/command.h"
+#include "generate/covered.h"
 #include "generate/make.h"
 #include "generate/show.h"
 
@@ -84,6 +85,13 @@ void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n);
 /* Writes the `len` bytes of a record. */
 perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
                           perfile_error *err);
+
+/* Returns true if records of the row can be in a capture of this form by themselves.  Those that a
+ * file has as sections are in pipes only; events and features are made in another place. */
+bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row);
+/* Returns false for features that the writer makes, that hold a format of their own, or that a pipe
+ * has as other records. */
+bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number);
 
 /* Make all records, and all features. */
 perfile_status pf_gen_records(pf_gen *g, perfile_error *err);

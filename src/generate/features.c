@@ -68,13 +68,22 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
     return PERFILE_OK;
 }
 
-/* Returns true for features that the writer makes, that hold a format of their own, or that a pipe
- * has as other records. */
-static bool is_of_writer(const pf_gen *g, uint32_t number)
+bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 {
-    return number == PERFILE_FEATURE_AUXTRACE || number == PERFILE_FEATURE_DIR_FORMAT ||
-           number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_TRACING_DATA ||
-           (pf_gen_is_pipe(g) && number == PERFILE_FEATURE_BUILD_ID);
+    enum { SIMPLEPERF = 128 /* the first feature that perf does not have */ };
+    return number < SIMPLEPERF && number != PERFILE_FEATURE_AUXTRACE &&
+           number != PERFILE_FEATURE_DIR_FORMAT && number != PERFILE_FEATURE_COMPRESSED &&
+           number != PERFILE_FEATURE_TRACING_DATA &&
+           (o->form != PERFILE_FORM_PIPE || number != PERFILE_FEATURE_BUILD_ID);
+}
+
+/* Returns true if the capture is to have this feature.  The number of CPUs is with every feature,
+ * because CPU_TOPOLOGY cannot be read without it. */
+static bool is_wanted(const pf_generate_options *o, uint32_t number)
+{
+    return pf_gen_makes_feature(o, number) &&
+           (!o->feature || o->feature == number ||
+            (o->feature != UINT32_MAX && number == PERFILE_FEATURE_NRCPUS));
 }
 
 /* Puts a HEADER_FEATURE record.  `content` is the line's member for the content. */
@@ -94,6 +103,7 @@ static perfile_status put_feature(pf_gen *g, uint32_t number, const char *name,
         memcpy(bytes + HEAD, payload.ptr, payload.len);
     perfile_status st = pf_gen_put(g, PERFILE_RECORD_HEADER_FEATURE, 0, bytes, len, err);
     pf_free(bytes);
+    pf_covered_see_row(g->o->covered, "HEADER_FEATURE");
     pf_gen_begin_record(g, PERFILE_RECORD_HEADER_FEATURE, "HEADER_FEATURE", 0, len);
     pf_show_key(&g->records, "body");
     pf_show_open(&g->records, '{');
@@ -159,7 +169,6 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
 
 perfile_status pf_gen_features(pf_gen *g, perfile_error *err)
 {
-    enum { SIMPLEPERF = 128 /* the first feature that perf does not have */ };
     size_t n, most = 0;
     uint32_t last = 0;
     const pf_row *rows = pf_feature_rows(&n);
@@ -169,14 +178,13 @@ perfile_status pf_gen_features(pf_gen *g, perfile_error *err)
     perfile_status st = given ? PERFILE_OK : pf_fail_nomem(err, "generate");
     pf_gen_choose_ids(g, 0, g->o->n_events);
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        if (rows[i].number >= SIMPLEPERF)
-            continue;
-        last = rows[i].number > last ? rows[i].number : last;
-        if (!is_of_writer(g, rows[i].number))
+        if (pf_gen_makes_feature(g->o, rows[i].number))
+            last = rows[i].number > last ? rows[i].number : last;
+        if (is_wanted(g->o, rows[i].number))
             st = add_feature(g, &rows[i], pf_feature_shape_at(i), given, err);
         pf_arena_free(&g->maker.arena);
     }
-    if (st == PERFILE_OK && pf_gen_is_pipe(g))
+    if (st == PERFILE_OK && pf_gen_is_pipe(g) && g->o->feature != UINT32_MAX)
         st = end_features(g, last + 1, err);
     pf_free(given);
     return st;

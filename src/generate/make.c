@@ -116,8 +116,6 @@ static uint64_t number_of(pf_maker *m, const pf_member *member)
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
         return 1 + pf_roll(&m->dice, 50000);
-    case PERFILE_KIND_EVENT_CLOCKID:
-        return 0;
     case PERFILE_KIND_ATTR_INDEX:
         return pf_roll(&m->dice, m->n_events);
     case PERFILE_KIND_SIZE:
@@ -181,6 +179,8 @@ static perfile_status bytes_of(pf_maker *m, const pf_member *member, perfile_byt
         n = 4 + 8 * (n / 8);
     if (strcmp(member->name, "aux") == 0)
         n = n / 8 * 8;
+    if (strcmp(member->name, "extra") == 0) /* members that are newer than the tables */
+        n = m->attr_size > PF_ATTR_OURS ? m->attr_size - PF_ATTR_OURS : 8;
     if (strcmp(member->name, "tag") == 0) /* of a BPF program: the only bytes of fixed length */
         n = 8;
     perfile_status st = pf_arena_get(&m->arena, n + SPARE, &p, err);
@@ -270,11 +270,15 @@ static perfile_status value_of(pf_maker *m, const pf_step *s, perfile_error *err
 
 /* Values that depend on other members of the struct. */
 
+enum { CLOCKID_END = 96 /* bytes of the shortest attr that has `clockid` */ };
+
 static void finish_attr(const pf_maker *m, perfile_attr *a)
 {
-    const uint64_t one_clock = UINT64_C(1) << PERFILE_ATTR_BIT_USE_CLOCKID;
+    const uint64_t has_clock = UINT64_C(1) << PERFILE_ATTR_BIT_USE_CLOCKID;
+    const bool reaches = m->attr_size >= CLOCKID_END;
     a->size = m->attr_size;
-    a->flags &= ~one_clock;
+    a->flags = m->has_clock && reaches ? a->flags | has_clock : a->flags & ~has_clock;
+    a->clockid = m->has_clock && reaches ? m->clock : 0;
     const uint64_t often = a->sample_freq | a->sample_period;
     const uint32_t wakeup = a->wakeup_watermark | a->wakeup_events;
     a->is_freq = a->flags >> PERFILE_ATTR_BIT_FREQ & 1;

@@ -32,7 +32,9 @@ typedef struct pf_maker {
     uint64_t ids[PF_MADE_IDS];    /* of the events */
     uint32_t n_ids, n_events, n_cpus;
     uint32_t attr_size; /* bytes of attrs */
-    uint32_t turn;      /* enumerated values come in turn */
+    bool has_clock;     /* all events have the same clock, which is: */
+    int32_t clock;
+    uint32_t turn; /* enumerated values come in turn */
     pf_made_condition conditions[PF_MADE_CONDITIONS];
     unsigned n_conditions; /* 0 before the first struct of a kind is made */
 } pf_maker;

@@ -40,6 +40,12 @@ static perfile_status adjust_record(pf_gen *g, const pf_gen_wanted *w, void *giv
         s->res = 0;
         adjust_raw(g, &s->raw);
         break;
+    case PERFILE_RECORD_SCHEDSTAT_CPU:
+        ((perfile_schedstat_cpu *)given)->version = (uint16_t)(15 + g->sum->records % 3);
+        break;
+    case PERFILE_RECORD_SCHEDSTAT_DOMAIN: /* 18 is newer than the table */
+        ((perfile_schedstat_domain *)given)->version = (uint16_t)(15 + g->sum->records % 4);
+        break;
     case PERFILE_RECORD_TEXT_POKE:
         poke->old_len = (uint16_t)pf_roll(&g->maker.dice, poke->bytes.len + 1);
         poke->new_len = (uint16_t)(poke->bytes.len - poke->old_len);
@@ -184,6 +190,9 @@ static perfile_status add_record(pf_gen *g, const pf_row *row, const pf_row_shap
     }
     if (st == PERFILE_OK)
         st = pf_gen_put(g, row->number, r.misc, g->space.out, len, err);
+    if (st == PERFILE_OK && r.has_trailer)
+        pf_covered_see(g->o->covered, NULL, &pf_struct_shapes[PF_SHAPE_sample_id],
+                       PF_SHAPE_sample_id, &r.trailer);
     if (st == PERFILE_OK && sample)
         note_time(g, ((const perfile_sample *)given)->time);
     if (st == PERFILE_OK)
@@ -191,14 +200,12 @@ static perfile_status add_record(pf_gen *g, const pf_row *row, const pf_row_shap
     return st;
 }
 
-/* Returns true if records of the row can be in the capture by themselves.  Those that a file has as
- * sections are in pipes only; events and features are made in another place. */
-static bool stands_alone(const pf_gen *g, const pf_row *row)
+bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row)
 {
     if (row->number >= PF_PERF_TYPES || row->marks & (PF_ROW_ENVELOPE | PF_ROW_HAS_BEHIND))
         return false;
     if (row->marks & PF_ROW_SECTION)
-        return pf_gen_is_pipe(g) && row->number != PERFILE_RECORD_HEADER_ATTR &&
+        return o->form == PERFILE_FORM_PIPE && row->number != PERFILE_RECORD_HEADER_ATTR &&
                row->number != PERFILE_RECORD_HEADER_FEATURE;
     return true;
 }
@@ -213,7 +220,8 @@ perfile_status pf_gen_records(pf_gen *g, perfile_error *err)
     perfile_status st = given ? PERFILE_OK : pf_fail_nomem(err, "generate");
     for (uint32_t round = 0; round < g->o->rounds && st == PERFILE_OK; round++)
         for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-            if (stands_alone(g, &rows[i]))
+            if (pf_gen_stands_alone(g->o, &rows[i]) &&
+                (!g->o->type || g->o->type == rows[i].number))
                 st = add_record(g, &rows[i], pf_shape_at((unsigned)i), given, err);
             pf_arena_free(&g->maker.arena);
         }

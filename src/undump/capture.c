@@ -417,7 +417,8 @@ static perfile_status put_raw(pf_undump_state *u, const pf_undump_object *o, rec
     return st == PERFILE_OK ? put_header(u, o, r, err) : st;
 }
 
-/* Appends the bytes that the dump shows as one value to the fields of a row. */
+/* Makes a record of the fixed part of u->given and the bytes after it, which the dump shows as one
+ * value.  The rest of the struct is not known, so the encoder's comparison would fail. */
 static perfile_status add_rest(pf_undump_state *u, const pf_undump_object *o, record *r,
                                perfile_bytes rest, perfile_error *err)
 {
@@ -425,6 +426,11 @@ static perfile_status add_rest(pf_undump_state *u, const pf_undump_object *o, re
     perfile_status st = pf_undump_room(u, front + rest.len, err);
     if (st != PERFILE_OK)
         return st;
+    const pf_context k = pf_context_of(r->layout);
+    pf_put w = {
+        .start = u->space.out, .room = front, .end = SIZE_MAX, .swap = u->swap, .is_record = true};
+    pf_put_zeros(&w, PF_PERF_RECORD_HEADER);
+    r->row->encode(&k, &w, u->given);
     if (rest.len)
         memcpy(u->space.out + front, rest.ptr, rest.len);
     r->len = front + rest.len;
@@ -560,12 +566,7 @@ static perfile_status make_record(pf_undump_state *u, const pf_undump_object *o,
     r->lost = filled.has_crc;
     if (r->lost)
         return PERFILE_OK;
-    const uint32_t size = r->size;
-    r->size = filled.has_data ? 0 : size;
-    st = encode_record(u, o, r, err);
-    r->size = size;
-    if (st == PERFILE_OK && filled.has_data)
-        st = add_rest(u, o, r, filled.data, err);
+    st = filled.has_data ? add_rest(u, o, r, filled.data, err) : encode_record(u, o, r, err);
     return st == PERFILE_OK ? note_attr(u, r, err) : st;
 }
 

@@ -1,0 +1,231 @@
+/* pf_generate_matrix(): a folder of small captures, each for one thing of the tables.
+ *
+ * For each form and byte order there is a file for each record type, each feature, each field of
+ * samples, each read_format and each size of attrs.  The set of what was covered is that of the
+ * tables, so that a new row is missed until a file has it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "generate/capture.h"
+#include "io/out.h"
+#include "schema/command.h"
+
+enum {
+    ROUNDS = 48, /* records of the type that a file is for: each condition and value in turn */
+    FEW = 4,     /* records where they are not what the file is for */
+    READ_FORMATS = 32, /* all combinations of its five bits */
+    NO_FEATURE = UINT32_MAX
+};
+
+typedef struct matrix {
+    perfile_sink *folder;
+    pf_generate_options how; /* of the next file */
+    const char *form, *order;
+    pf_matrix_summary *sum;
+    pf_covered *covered;
+} matrix;
+
+/* Writes the bytes of a sink in memory to a file of the folder. */
+static perfile_status put(matrix *m, const char *name, const char *suffix,
+                          const perfile_sink *bytes, perfile_error *err)
+{
+    char path[96];
+    perfile_sink *file;
+    snprintf(path, sizeof path, "%s.%s.%s%s", name, m->form, m->order, suffix);
+    perfile_status st = pf_sink_folder_file(m->folder, path, &file, err);
+    if (st != PERFILE_OK)
+        return st;
+    st = perfile_sink_write(file, perfile_sink_bytes(bytes), err);
+    if (st == PERFILE_OK)
+        st = perfile_sink_finish(file, err);
+    perfile_sink_close(file);
+    return st;
+}
+
+/* Makes the capture of m->how and its dump, and writes both; with `only_new` not if it has nothing
+ * that no other has. */
+static perfile_status add_one(matrix *m, const char *name, bool only_new, bool *written,
+                              perfile_error *err)
+{
+    pf_generate_summary sum;
+    perfile_sink *capture = NULL, *dump = NULL;
+    size_t before, after = 0;
+    pf_covered_count(m->covered, &before);
+    perfile_status st = perfile_sink_memory(name, &capture, err);
+    if (st == PERFILE_OK)
+        st = perfile_sink_memory(name, &dump, err);
+    if (st == PERFILE_OK)
+        st = pf_generate(&m->how, capture, dump, &sum, err);
+    pf_covered_count(m->covered, &after);
+    *written = st == PERFILE_OK && (!only_new || after > before);
+    if (*written)
+        st = put(m, name, ".data", capture, err);
+    if (*written && st == PERFILE_OK)
+        st = put(m, name, ".jsonl", dump, err);
+    perfile_sink_close(capture);
+    perfile_sink_close(dump);
+    m->sum->files += *written;
+    m->how.seed++;
+    return st;
+}
+
+static perfile_status add(matrix *m, const char *name, perfile_error *err)
+{
+    bool written;
+    return add_one(m, name, false, &written, err);
+}
+
+/* Adds a capture, and name-2, name-3 … as others are found that have something new. */
+static perfile_status add_until_covered(matrix *m, const char *name, perfile_error *err)
+{
+    enum { SEEDS = 40 };
+    char numbered[80];
+    unsigned number = 2;
+    perfile_status st = add(m, name, err);
+    for (unsigned i = 0; i < SEEDS && st == PERFILE_OK; i++) {
+        bool written;
+        snprintf(numbered, sizeof numbered, "%s-%u", name, number);
+        st = add_one(m, numbered, true, &written, err);
+        number += written;
+    }
+    return st;
+}
+
+static perfile_status add_types(matrix *m, perfile_error *err)
+{
+    size_t n;
+    char name[64];
+    const pf_row *rows = pf_record_rows(&n);
+    perfile_status st = PERFILE_OK;
+    const pf_generate_options usual = m->how;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        if (!pf_gen_stands_alone(&m->how, &rows[i]))
+            continue;
+        m->how.type = rows[i].number;
+        m->how.rounds = ROUNDS;
+        snprintf(name, sizeof name, "record-%s", rows[i].name);
+        st = add_until_covered(m, name, err);
+    }
+    m->how.type = usual.type;
+    m->how.rounds = usual.rounds;
+    return st;
+}
+
+static perfile_status add_features(matrix *m, perfile_error *err)
+{
+    size_t n;
+    char name[64];
+    const pf_row *rows = pf_feature_rows(&n);
+    perfile_status st = PERFILE_OK;
+    for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+        if (!pf_gen_makes_feature(&m->how, rows[i].number))
+            continue;
+        m->how.feature = rows[i].number;
+        snprintf(name, sizeof name, "feature-%s", rows[i].name);
+        st = add_until_covered(m, name, err);
+    }
+    m->how.feature = NO_FEATURE;
+    return st;
+}
+
+/* Samples of a single event, with one field. */
+static perfile_status add_fields(matrix *m, perfile_error *err)
+{
+    const perfile_vocabulary *v = pf_vocabulary_find("sample_type");
+    const uint32_t usual = m->how.n_events;
+    char name[64];
+    m->how.n_events = 1;
+    perfile_status st = PERFILE_OK;
+    for (uint32_t i = 0; i < v->n && st == PERFILE_OK; i++) {
+        const uint64_t bit = UINT64_C(1) << v->bits[i].shift;
+        if (v->bits[i].width != 1 || !(bit & PERFILE_SAMPLE_KNOWN))
+            continue;
+        m->how.fields = bit;
+        snprintf(name, sizeof name, "field-%s", v->bits[i].name);
+        st = add(m, name, err);
+    }
+    m->how.fields = 0;
+    m->how.n_events = usual;
+    return st;
+}
+
+static perfile_status add_read_formats(matrix *m, perfile_error *err)
+{
+    char name[64];
+    perfile_status st = PERFILE_OK;
+    m->how.fields = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_READ;
+    m->how.has_read_format = true;
+    for (uint32_t i = 0; i < READ_FORMATS && st == PERFILE_OK; i++) {
+        m->how.read_format = i;
+        snprintf(name, sizeof name, "read_format-0x%02x", i);
+        st = add(m, name, err);
+    }
+    m->how.fields = 0;
+    m->how.has_read_format = false;
+    return st;
+}
+
+static perfile_status add_attr_sizes(matrix *m, perfile_error *err)
+{
+    char name[64];
+    perfile_status st = PERFILE_OK;
+    for (uint32_t size = PF_ATTR_LEAST; size <= PF_ATTR_OURS + 16 && st == PERFILE_OK; size += 8) {
+        if (!pf_attr_size_is_known(size) && size < PF_ATTR_OURS)
+            continue;
+        m->how.attr_size = size;
+        snprintf(name, sizeof name, "attr-%u", size);
+        st = add(m, name, err);
+    }
+    m->how.attr_size = 0;
+    return st;
+}
+
+static perfile_status add_all(matrix *m, perfile_error *err)
+{
+    m->how.type = PERFILE_RECORD_SAMPLE;
+    m->how.feature = NO_FEATURE;
+    m->how.n_events = 3;
+    m->how.rounds = FEW;
+    perfile_status st = add_types(m, err);
+    if (st == PERFILE_OK)
+        st = add_features(m, err);
+    if (st == PERFILE_OK)
+        st = add_fields(m, err);
+    if (st == PERFILE_OK)
+        st = add_read_formats(m, err);
+    return st == PERFILE_OK ? add_attr_sizes(m, err) : st;
+}
+
+perfile_status pf_generate_matrix(uint64_t seed, perfile_sink *folder,
+                                  void (*missed)(void *user, const char *what), void *user,
+                                  pf_matrix_summary *sum, perfile_error *err)
+{
+    static const struct {
+        const char *name;
+        uint32_t number;
+    } forms[] = {{"file", PERFILE_FORM_FILE}, {"pipe", PERFILE_FORM_PIPE}},
+      orders[] = {{"little", PERFILE_BYTE_ORDER_LITTLE}, {"big", PERFILE_BYTE_ORDER_BIG}};
+    char text[96];
+    size_t at = 0;
+    *sum = (pf_matrix_summary){0};
+    matrix m = {.folder = folder, .sum = sum, .covered = pf_covered_new()};
+    perfile_status st = m.covered ? PERFILE_OK : pf_fail_nomem(err, "generate");
+    m.how.seed = seed;
+    m.how.covered = m.covered;
+    for (unsigned i = 0; i < 4 && st == PERFILE_OK; i++) {
+        m.form = forms[i / 2].name;
+        m.order = orders[i % 2].name;
+        m.how.form = forms[i / 2].number;
+        m.how.byte_order = orders[i % 2].number;
+        st = add_all(&m, err);
+    }
+    if (st == PERFILE_OK)
+        st = perfile_sink_finish(folder, err);
+    if (st == PERFILE_OK)
+        sum->items = pf_covered_count(m.covered, &sum->covered);
+    while (st == PERFILE_OK && pf_covered_missed(m.covered, &at, text, sizeof text))
+        missed(user, text);
+    pf_covered_free(m.covered);
+    return st;
+}
