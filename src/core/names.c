@@ -589,7 +589,8 @@ bool perfile_struct_member(const perfile_struct *of, size_t position, perfile_me
     conditions c = {.has = {PERFILE_NO_MEMBER}};
     for (const pf_member *m = shape_of(of)->members; m->what != PF_MEMBER_END; m++) {
         follow(&c, m);
-        if (!m->name || position-- > 0)
+        const bool is_member = m->what == PF_MEMBER_FIELD || m->what == PF_MEMBER_ATTR;
+        if (!is_member || position-- > 0)
             continue;
         bool nested = m->type == PERFILE_STORED_LIST || m->type == PERFILE_STORED_STRUCT;
         perfile_member full = {.name = m->name,
