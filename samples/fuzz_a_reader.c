@@ -4,8 +4,8 @@
  *     clang -g -fsanitize=fuzzer,address -DWITH_LIBFUZZER fuzz_a_reader.c -lperfile-fuzz \
  *         $(pkg-config --cflags --libs perfile) -o fuzz_a_reader
  *     mkdir -p corpus
- *     ./fuzz_a_reader -dict=/usr/share/perfile/fuzz/perfile.dict corpus
- * /usr/share/perfile/fuzz/seeds
+ *     ./fuzz_a_reader -dict=/usr/share/perfile/fuzz/perfile.dict \
+ *         corpus /usr/share/perfile/fuzz/seeds
  *
  * Put your reader in place of read_capture().  Without libFuzzer this is a program that mutates
  * each FILE some thousand times:
@@ -70,6 +70,10 @@ static int try_once(size_t size)
 int main(int argc, char **argv)
 {
     unsigned long n = 0;
+    if (argc < 2 || argv[1][0] == '-') {
+        fprintf(stderr, "usage: fuzz_a_reader FILE ...\n");
+        return 2;
+    }
     for (int i = 1; i < argc; i++) {
         FILE *f = fopen(argv[i], "rb");
         if (!f) {
