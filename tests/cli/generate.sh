@@ -55,7 +55,7 @@ for capture in captures/*.data; do
 done
 [ "$n" -gt 500 ] && cat captures/* | md5sum
 
-for words in "--matrix captures" "--matrix new --events 2" "" "-o a.data" "-o a.data b.data" "-o a.data --seed x" "-o a.data --events 65" "-o a.data --attr-size 88 -f" "-o a.data --attr-size 4104" \
+for words in "--matrix captures" "--matrix -" "--matrix /no/where/x" "--matrix new --events 2" "" "-o a.data" "-o a.data b.data" "-o a.data --seed x" "-o a.data --events 65" "-o a.data --attr-size 88 -f" "-o a.data --attr-size 4104" \
     "-o - --expect -" "-o x --expect x" "-o a.data --to dir" "-o /no/where" "-o new.data --expect /no/where"; do
     "$PERFILE" generate $words >text 2>&1
     echo "exit status $?: $(head -n 1 text)"

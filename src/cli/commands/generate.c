@@ -83,7 +83,7 @@ static int run_matrix(const settings *set)
     perfile_error err = {0};
     perfile_sink *folder;
     pf_matrix_summary sum;
-    const cli_output o = {.out = set->matrix, .replace = set->replace, .folder = true};
+    const cli_output o = {.out = set->matrix, .folder = true};
     const int status = cli_output_open(&o, &folder);
     if (status != CLI_DONE)
         return status;
@@ -110,7 +110,7 @@ static const cli_option options[] = {
      .more = "It is written from the values that were meant, not by decoding OUT, so it tests a "
              "reader."},
     {"matrix", .value = "DIR", .code = OPTION_MATRIX, .path = true,
-     .help = "make a folder of small captures instead, each with its dump",
+     .help = "make a new folder of small captures instead, each with its dump",
      .more =
          "There is one for each record type, feature, field of samples, read_format and size of "
          "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data. Conditions "
@@ -182,6 +182,7 @@ static int read_option(int option, settings *set)
         return CLI_CONTINUE;
     case 'f':
         set->replace = true;
+        set->single = "-f";
         return CLI_CONTINUE;
     case OPTION_MATRIX:
         set->matrix = cli_output_path(optarg);
@@ -224,8 +225,12 @@ static int check(const settings *set, int argc)
         return cli_usage("generate", "it reads no capture, so it takes no operand");
     if (set->matrix && (set->out || set->single))
         return cli_usage("generate", "--matrix does not go with %s", set->out ? "-o" : set->single);
+    if (set->matrix && cli_file_exists(set->matrix))
+        return cli_usage("generate", "'%s' exists: --matrix makes a new folder", set->matrix);
     if (set->matrix)
-        return CLI_CONTINUE;
+        return strcmp(set->matrix, "-") != 0
+                   ? CLI_CONTINUE
+                   : cli_usage("generate", "--matrix needs the name of a folder");
     if (!set->out)
         return cli_usage("generate", "missing output: give -o OUT or --matrix DIR");
     if (set->expect && strcmp(set->expect, set->out) == 0)
