@@ -171,7 +171,8 @@ for source in "$PERFILE_SOURCE"/samples/*.c; do
     name=$(basename "$source" .c)
     mapfile -t own < <(objects "sample_$name")
     [ "${#own[@]}" = 1 ] || { echo "not tried: samples/, which are not built"; n_samples=0; break; }
-    link "sample_$name" "${own[@]}" || { cat link.log; exit 1; }
+    # One sample needs the mutator, too, which is a program that uses the shared library.
+    link "sample_$name" "${own[@]}" $(find "$PERFILE_BUILD" -maxdepth 1 -name 'libperfile-fuzz.a') || { cat link.log; exit 1; }
     n_samples=$((n_samples + 1))
 done
 tests=()

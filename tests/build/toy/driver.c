@@ -149,7 +149,7 @@ static perfile_status open_toy(perfile_source *source, const perfile_open_option
     t->swap = swap;
     t->pos = TOY_HEADER;
     if (st == PERFILE_OK)
-        st = pf_session_new(swap, &t->base.options, &t->base.session, err);
+        st = pf_session_open(swap, &t->base.options, &t->base.session, err);
     if (st == PERFILE_OK)
         st = pf_session_resolve(t->base.session, err);
     if (st != PERFILE_OK) {
