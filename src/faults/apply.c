@@ -193,9 +193,9 @@ static const char *change_name(uint8_t change)
 }
 
 /* Flips a bit of the place.  The report is about its byte. */
-static void flip(uint8_t *all, const pf_place *p, uint64_t *random, pf_fault_change *c)
+static void flip(uint8_t *all, const pf_place *p, pf_random *random, pf_fault_change *c)
 {
-    const uint64_t bit = pf_fault_random(random) % (p->width * 8);
+    const uint64_t bit = pf_random_below(random, p->width * 8);
     uint8_t *byte = all + p->offset + bit / 8;
     c->offset += bit / 8;
     c->bytes = 1;
@@ -207,7 +207,7 @@ static void flip(uint8_t *all, const pf_place *p, uint64_t *random, pf_fault_cha
 
 /* Writes the damaged capture to `to`, which has room for the capture, the place and p->value more
  * bytes, and returns its length. */
-static size_t apply(const pf_faults *f, const pf_place *p, uint64_t *random, uint8_t *to,
+static size_t apply(const pf_faults *f, const pf_place *p, pf_random *random, uint8_t *to,
                     pf_fault_change *c)
 {
     const uint8_t *from = f->bytes.ptr;
@@ -227,7 +227,7 @@ static size_t apply(const pf_faults *f, const pf_place *p, uint64_t *random, uin
         flip(to, p, random, c);
         return len;
     case PF_CHANGE_CUT:
-        cut = at + 1 + (size_t)(pf_fault_random(random) % (p->width - 1));
+        cut = at + 1 + (size_t)pf_random_below(random, p->width - 1);
         c->offset = cut;
         c->bytes = len - cut;
         return cut;
@@ -252,7 +252,7 @@ static size_t apply(const pf_faults *f, const pf_place *p, uint64_t *random, uin
 
 /* Makes the damage at one place.  PERFILE_END: no rule reports it. */
 static perfile_status try_place(const pf_faults *f, const pf_group *g, const pf_place *p,
-                                uint64_t *random, pf_fault_change *change, perfile_bytes *bytes,
+                                pf_random *random, pf_fault_change *change, perfile_bytes *bytes,
                                 perfile_error *err)
 {
     const bool grows = p->change == PF_CHANGE_DOUBLE || p->change == PF_CHANGE_APPEND;
@@ -289,9 +289,9 @@ perfile_status pf_faults_make(const pf_faults *f, size_t group, pf_fault_change 
                               perfile_bytes *bytes, perfile_error *err)
 {
     const pf_group *g = &f->groups[group];
-    uint64_t random = g->random;
+    pf_random random = g->random;
     const size_t n = g->seen < PF_PLACES_KEPT ? (size_t)g->seen : PF_PLACES_KEPT;
-    const size_t first = (size_t)(pf_fault_random(&random) % n);
+    const size_t first = (size_t)pf_random_below(&random, n);
     perfile_status st = PERFILE_END;
     for (size_t i = 0; i < n && st == PERFILE_END; i++)
         st = try_place(f, g, &g->at[(first + i) % n], &random, change, bytes, err);
@@ -301,13 +301,13 @@ perfile_status pf_faults_make(const pf_faults *f, size_t group, pf_fault_change 
 perfile_status pf_faults_make_any(const pf_faults *f, size_t row, pf_fault_change *change,
                                   perfile_bytes *bytes, perfile_error *err)
 {
-    uint64_t random = f->seed ^ row;
+    pf_random random = {f->seed ^ row};
     size_t of_row = 0;
     for (size_t i = 0; i < f->n; i++)
         of_row += f->groups[i].fault == row;
     if (of_row == 0)
         return PERFILE_END;
-    size_t skip = (size_t)(pf_fault_random(&random) % of_row), tries = 0;
+    size_t skip = (size_t)pf_random_below(&random, of_row), tries = 0;
     perfile_status st = PERFILE_END;
     /* The groups of the row in their order, from the chosen one on and around. */
     for (size_t i = 0; i < 2 * (size_t)f->n && tries < TRIES_OF_A_ROW && st == PERFILE_END; i++) {

@@ -1,7 +1,8 @@
-/* What the files of this room share: places, groups of places, random numbers. */
+/* What the files of this room share: places, and groups of places. */
 #ifndef PF_FAULTS_FAULTS_H
 #define PF_FAULTS_FAULTS_H
 
+#include "base/random.h"
 #include "base/buffer.h"
 #include "faults/command.h"
 #include "perfile/check.h"
@@ -44,7 +45,7 @@ typedef struct pf_place {
 typedef struct pf_group {
     uint32_t fault;           /* PF_FAULT_… */
     const char *what, *field; /* names, which live forever */
-    uint64_t random;          /* state of its random numbers: a group does not depend on others */
+    pf_random random;         /* its own random numbers: a group does not depend on others */
     uint64_t seen;            /* number of places found */
     pf_place at[PF_PLACES_KEPT];
 } pf_group;
@@ -64,16 +65,6 @@ struct pf_faults {
     bool no_memory;
     pf_fault_counts before;
 };
-
-/* Returns the next random number (splitmix64 of Sebastiano Vigna, which is in the public domain).
- */
-static inline uint64_t pf_fault_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15U);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return z ^ z >> 31;
-}
 
 /* Reads or writes a number of 1, 2, 4 or 8 bytes in the byte order of the capture. */
 uint64_t pf_fault_load(const uint8_t *at, uint64_t width, bool swap);

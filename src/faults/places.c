@@ -72,7 +72,7 @@ static pf_group *group_of(pf_faults *f, uint32_t fault, const char *what, const 
     }
     f->groups = more;
     f->groups[f->n] =
-        (pf_group){.fault = fault, .what = what, .field = field, .random = f->seed ^ hash};
+        (pf_group){.fault = fault, .what = what, .field = field, .random = {f->seed ^ hash}};
     f->slots[slot] = (uint16_t)(f->n + 1);
     return &f->groups[f->n++];
 }
@@ -90,7 +90,7 @@ static void add(pf_faults *f, uint32_t fault, const char *what, const char *fiel
         g->at[n] = place;
         return;
     }
-    const uint64_t chosen = pf_fault_random(&g->random) % g->seen;
+    const uint64_t chosen = pf_random_below(&g->random, g->seen);
     if (chosen < PF_PLACES_KEPT)
         g->at[chosen] = place;
 }

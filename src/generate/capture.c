@@ -20,7 +20,7 @@ perfile_status pf_gen_make(pf_gen *g, const pf_gen_wanted *w, void *made, size_t
     pf_maker *m = &g->maker;
     const uint64_t time = m->time;
     const uint32_t turn = m->turn;
-    pf_dice dice = m->dice;
+    pf_random dice = m->dice;
     m->n_conditions = 0;
     for (unsigned i = 0; i < TRIES; i++) {
         m->dice = dice;
@@ -65,26 +65,26 @@ static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given
 {
     (void)w, (void)err;
     perfile_attr *a = given;
-    pf_dice *d = &g->maker.dice;
+    pf_random *d = &g->maker.dice;
     const uint32_t size = g->maker.attr_size;
     const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    a->type = (uint32_t)pf_roll(d, 6);
+    a->type = (uint32_t)pf_random_below(d, 6);
     if (a->type == PERFILE_TYPE_TRACEPOINT)
-        a->config = 100 + pf_roll(d, 400);
-    a->sample_type = pf_roll_any(d) & PERFILE_SAMPLE_KNOWN;
+        a->config = 100 + pf_random_below(d, 400);
+    a->sample_type = pf_random_next(d) & PERFILE_SAMPLE_KNOWN;
     if ((a->sample_type & weights) == weights)
         a->sample_type &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT;
     if (g->o->n_events > 1)
         a->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER;
-    a->read_format = pf_roll(d, 32);
+    a->read_format = pf_random_below(d, 32);
     if (g->o->has_read_format)
         a->read_format = g->o->read_format;
     if (g->o->fields)
         a->sample_type = g->o->fields;
     a->flags |= UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
-    a->sample_regs_user = size >= 88 ? pf_roll(d, 1 << 16) : 0;
-    a->sample_regs_intr = size >= 104 ? pf_roll(d, 1 << 16) : 0;
-    a->sample_stack_user = size >= 88 ? 8 + 8 * (uint32_t)pf_roll(d, 100) : 0;
+    a->sample_regs_user = size >= 88 ? pf_random_below(d, 1 << 16) : 0;
+    a->sample_regs_intr = size >= 104 ? pf_random_below(d, 1 << 16) : 0;
+    a->sample_stack_user = size >= 88 ? 8 + 8 * (uint32_t)pf_random_below(d, 100) : 0;
     a->__reserved_2 = 0;
     return PERFILE_OK;
 }
@@ -197,7 +197,7 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
     m->dice.state = o->seed;
     m->turn = (uint32_t)o->seed;
     m->time = UINT64_C(1000000000);
-    m->has_clock = pf_roll(&m->dice, 2);
+    m->has_clock = pf_random_below(&m->dice, 2);
     m->clock = choose_clock(m);
     m->n_events = o->n_events;
     m->n_cpus = 4;

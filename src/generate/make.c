@@ -5,25 +5,10 @@
  * and the struct is made again with the other value (pf_make_change()). */
 #include "generate/make.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "perfile/encode.h"
 #include "schema/command.h"
-
-/* splitmix64. */
-uint64_t pf_roll_any(pf_dice *d)
-{
-    uint64_t z = d->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-uint64_t pf_roll(pf_dice *d, uint64_t below)
-{
-    return pf_roll_any(d) % below;
-}
 
 /* Returns a name of the shape as the encoder has it in errors. */
 static const char *shape_name(const pf_row_shape *outer, unsigned of)
@@ -65,7 +50,7 @@ static pf_made_condition *condition_of(pf_maker *m, const char *shape, const cha
 static uint64_t any_number(pf_maker *m, unsigned bits)
 {
     const uint64_t most = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    const uint64_t any = pf_roll_any(&m->dice);
+    const uint64_t any = pf_random_next(&m->dice);
     switch (any >> 60) {
     case 0:
         return 0;
@@ -94,8 +79,8 @@ static uint64_t parts_value(pf_maker *m, const perfile_vocabulary *v, unsigned b
     for (uint32_t i = 0; i < v->n; i++) {
         const perfile_bits *b = &v->bits[i];
         const unsigned width = b->width < 63 ? b->width : 63;
-        if (b->name[0] != '_' && b->shift + width <= bits && pf_roll(&m->dice, 2))
-            word |= pf_roll(&m->dice, UINT64_C(1) << width) << b->shift;
+        if (b->name[0] != '_' && b->shift + width <= bits && pf_random_below(&m->dice, 2))
+            word |= pf_random_below(&m->dice, UINT64_C(1) << width) << b->shift;
     }
     return word;
 }
@@ -106,23 +91,24 @@ static uint64_t number_of(pf_maker *m, const pf_member *member)
     const perfile_vocabulary *words = pf_kind_words(member->kind);
     switch (member->kind) {
     case PERFILE_KIND_TIME:
-        return m->time += 1 + pf_roll(&m->dice, 1000);
+        return m->time += 1 + pf_random_below(&m->dice, 1000);
     case PERFILE_KIND_EVENT_ID:
-        return m->ids[pf_roll(&m->dice, m->n_ids)];
+        return m->ids[pf_random_below(&m->dice, m->n_ids)];
     case PERFILE_KIND_CPU:
     case PERFILE_KIND_BUFFER_INDEX:
     case PERFILE_KIND_THREAD_INDEX:
-        return pf_roll(&m->dice, m->n_cpus);
+        return pf_random_below(&m->dice, m->n_cpus);
     case PERFILE_KIND_PID:
     case PERFILE_KIND_TID:
-        return 1 + pf_roll(&m->dice, 50000);
+        return 1 + pf_random_below(&m->dice, 50000);
     case PERFILE_KIND_ATTR_INDEX:
-        return pf_roll(&m->dice, m->n_events);
+        return pf_random_below(&m->dice, m->n_events);
     case PERFILE_KIND_SIZE:
-        return pf_roll(&m->dice, 100);
+        return pf_random_below(&m->dice, 100);
     case PERFILE_KIND_ADDR:
     case PERFILE_KIND_RANGE:
-        return pf_roll(&m->dice, UINT64_C(1) << 35) << 12 & (bits == 64 ? UINT64_MAX : UINT32_MAX);
+        return pf_random_below(&m->dice, UINT64_C(1) << 35) << 12 &
+               (bits == 64 ? UINT64_MAX : UINT32_MAX);
     default:
         break;
     }
@@ -159,9 +145,10 @@ static perfile_bytes text_of(pf_maker *m, const pf_member *member)
     static const char *const paths[] = {"/usr/lib/x.so", "[kernel.kallsyms]_text", "//anon",
                                         "/tmp/caf\xc3\xa9", "/tmp/\xff"};
     enum { WORDS = sizeof words / sizeof words[0], PATHS = sizeof paths / sizeof paths[0] };
-    const char *word = member->kind == PERFILE_KIND_PATH   ? paths[pf_roll(&m->dice, PATHS)]
-                       : member->kind == PERFILE_KIND_COMM ? words[pf_roll(&m->dice, 2)]
-                                                           : words[pf_roll(&m->dice, WORDS)];
+    const char *word = member->kind == PERFILE_KIND_PATH ? paths[pf_random_below(&m->dice, PATHS)]
+                       : member->kind == PERFILE_KIND_COMM
+                           ? words[pf_random_below(&m->dice, 2)]
+                           : words[pf_random_below(&m->dice, WORDS)];
     return (perfile_bytes){(const uint8_t *)word, strlen(word)};
 }
 
@@ -170,11 +157,11 @@ static perfile_status bytes_of(pf_maker *m, const pf_member *member, perfile_byt
 {
     enum { SPARE = 16 /* a caller may make it longer by so many */ };
     void *p;
-    size_t n = pf_roll(&m->dice, 40);
+    size_t n = pf_random_below(&m->dice, 40);
     if (member->kind == PERFILE_KIND_BUILD_ID)
         n = 20;
     if (member->kind == PERFILE_KIND_STACK)
-        n = 8 + 8 * pf_roll(&m->dice, 8);
+        n = 8 + 8 * pf_random_below(&m->dice, 8);
     if (member->kind == PERFILE_KIND_RAW) /* with its size, a u32, a multiple of 8 */
         n = 4 + 8 * (n / 8);
     if (strcmp(member->name, "aux") == 0)
@@ -187,7 +174,7 @@ static perfile_status bytes_of(pf_maker *m, const pf_member *member, perfile_byt
     if (st != PERFILE_OK)
         return st;
     for (size_t i = 0; i < n; i++)
-        ((uint8_t *)p)[i] = (uint8_t)pf_roll_any(&m->dice);
+        ((uint8_t *)p)[i] = (uint8_t)pf_random_next(&m->dice);
     *bytes = (perfile_bytes){p, n};
     return PERFILE_OK;
 }
@@ -201,7 +188,7 @@ static size_t count_of(pf_maker *m, const pf_member *member, unsigned of)
     if (member->element == PERFILE_STORED_S32 ||
         (member->type == PERFILE_STORED_LIST && member->of == PF_SHAPE_topology_cpu))
         return m->n_cpus; /* of CPU_TOPOLOGY, an item for each CPU */
-    return pf_roll(&m->dice, 4);
+    return pf_random_below(&m->dice, 4);
 }
 
 static perfile_status words_of(pf_maker *m, const pf_step *s, perfile_words *words,
@@ -217,7 +204,7 @@ static perfile_status words_of(pf_maker *m, const pf_step *s, perfile_words *wor
     for (size_t i = 0; i < n; i++) {
         const uint64_t v = number_of(m, &item);
         if (member->element == PERFILE_STORED_S32)
-            ((int32_t *)p)[i] = (int32_t)pf_roll(&m->dice, 4);
+            ((int32_t *)p)[i] = (int32_t)pf_random_below(&m->dice, 4);
         else
             ((uint64_t *)p)[i] = v;
     }
@@ -304,7 +291,7 @@ static void finish_struct(pf_maker *m, unsigned of, uint8_t *base)
     switch (of) {
     case PF_SHAPE_stack_user:
         stack->size = stack->data.len;
-        stack->dyn_size = stack->has_data ? pf_roll(&m->dice, stack->data.len + 1) : 0;
+        stack->dyn_size = stack->has_data ? pf_random_below(&m->dice, stack->data.len + 1) : 0;
         break;
     case PF_SHAPE_bpf_prog_info_entry:
         program->info_len = (uint32_t)program->info.len;
@@ -317,7 +304,7 @@ static void finish_struct(pf_maker *m, unsigned of, uint8_t *base)
         btf->data_size = (uint32_t)btf->data.len;
         break;
     case PF_SHAPE_weight:
-        weight->word = weight->has_full ? 0 : pf_roll_any(&m->dice);
+        weight->word = weight->has_full ? 0 : pf_random_next(&m->dice);
         weight->var1_dw = (uint32_t)weight->word;
         weight->var2_w = (uint16_t)(weight->word >> 32);
         weight->var3_w = (uint16_t)(weight->word >> 48);
@@ -352,7 +339,7 @@ static void decide(pf_maker *m, const pf_row_shape *outer, const pf_step *s)
         memcpy(s->at, &m->present, sizeof m->present);
         return;
     }
-    const bool rolled = pf_roll(&m->dice, 2) && strcmp(s->member->name, "has_extra") != 0;
+    const bool rolled = pf_random_below(&m->dice, 2) && strcmp(s->member->name, "has_extra") != 0;
     pf_made_condition *c = condition_of(m, shape_name(outer, s->of), s->member->name);
     if (c && !c->forced)
         c->value = rolled;

@@ -3,15 +3,8 @@
 #define PF_GENERATE_MAKE_H
 
 #include "base/arena.h"
+#include "base/random.h"
 #include "generate/members.h"
-
-/* Numbers from a seed, the same on every machine. */
-typedef struct pf_dice {
-    uint64_t state;
-} pf_dice;
-uint64_t pf_roll_any(pf_dice *d);
-/* Returns a number below `below`, which is not 0. */
-uint64_t pf_roll(pf_dice *d, uint64_t below);
 
 enum { PF_MADE_IDS = 16, PF_MADE_CONDITIONS = 96 };
 
@@ -24,7 +17,7 @@ typedef struct pf_made_condition {
 
 /* What values depend on. */
 typedef struct pf_maker {
-    pf_dice dice;
+    pf_random dice;
     pf_arena arena;               /* for arrays and texts of the struct */
     const perfile_layout *layout; /* of the event; NULL: none */
     uint64_t present;             /* bits of sample_type of the sample or trailer */

@@ -47,7 +47,7 @@ static perfile_status adjust_record(pf_gen *g, const pf_gen_wanted *w, void *giv
         ((perfile_schedstat_domain *)given)->version = (uint16_t)(15 + g->sum->records % 4);
         break;
     case PERFILE_RECORD_TEXT_POKE:
-        poke->old_len = (uint16_t)pf_roll(&g->maker.dice, poke->bytes.len + 1);
+        poke->old_len = (uint16_t)pf_random_below(&g->maker.dice, poke->bytes.len + 1);
         poke->new_len = (uint16_t)(poke->bytes.len - poke->old_len);
         break;
     default:
@@ -66,10 +66,10 @@ static uint16_t choose_misc(pf_gen *g, uint32_t type)
 #define MISC(type, bit, word, set, clear) {PERFILE_RECORD_##type, PERFILE_MISC_##bit},
 #include "perfile/format/misc.def"
     };
-    pf_dice *d = &g->maker.dice;
-    uint16_t misc = type < PERFILE_RECORD_USER ? (uint16_t)(1 + pf_roll(d, 5)) : 0;
+    pf_random *d = &g->maker.dice;
+    uint16_t misc = type < PERFILE_RECORD_USER ? (uint16_t)(1 + pf_random_below(d, 5)) : 0;
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
-        if (bits[i].type == type && pf_roll(d, 2))
+        if (bits[i].type == type && pf_random_below(d, 2))
             misc |= bits[i].bit;
     return misc;
 }
@@ -156,7 +156,7 @@ static perfile_status add_record(pf_gen *g, const pf_row *row, const pf_row_shap
     pf_maker *m = &g->maker;
     const bool kernel = row->number < PERFILE_RECORD_USER;
     const bool sample = row->number == PERFILE_RECORD_SAMPLE;
-    const uint32_t number = (uint32_t)pf_roll(&m->dice, g->o->n_events);
+    const uint32_t number = (uint32_t)pf_random_below(&m->dice, g->o->n_events);
     making r = {.event = &g->events[number]};
     g->current = r.event;
     const pf_gen_wanted w = {.row = row,
