@@ -246,6 +246,7 @@ perfile_status pf_generate(const pf_generate_options *options, perfile_sink *sin
     *sum = (pf_generate_summary){0};
     g->o = options;
     g->sum = sum;
+    g->attrs.unwanted = g->records.unwanted = !expect;
     perfile_status st = begin(g, sink, err);
     for (uint32_t i = 0; i < options->n_events && st == PERFILE_OK; i++)
         st = add_event(g, i, err);

@@ -21,7 +21,7 @@ typedef struct pf_generate_options {
     uint64_t fields;     /* sample_type of all events; 0: any */
     bool has_read_format;
     uint32_t read_format;       /* of all events, with has_read_format */
-    struct pf_covered *covered; /* is told what the capture has; NULL: nobody */
+    struct pf_covered *covered; /* gets what the capture has; may be NULL */
 } pf_generate_options;
 
 typedef struct pf_generate_summary {

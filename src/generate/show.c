@@ -14,7 +14,8 @@
 
 static void put(pf_shown *out, const void *bytes, size_t n)
 {
-    out->failed = out->failed || !pf_buffer_append(&out->text, bytes, n);
+    if (!out->unwanted && !out->failed)
+        out->failed = !pf_buffer_append(&out->text, bytes, n);
 }
 
 static void put_text(pf_shown *out, const char *text)

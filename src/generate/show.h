@@ -6,10 +6,11 @@
 #include "base/buffer.h"
 #include "generate/members.h"
 
-/* Text that grows.  `failed`: there was no memory; what follows is ignored. */
+/* Text that grows. */
 typedef struct pf_shown {
     pf_buffer text;
-    bool failed;
+    bool unwanted; /* nothing is written: nobody asked for the text */
+    bool failed;   /* there was no memory; what follows is not written */
 } pf_shown;
 
 void pf_show_open(pf_shown *out, char bracket); /* { or [ */
@@ -25,8 +26,8 @@ void pf_show_null(pf_shown *out);
 void pf_show_more(pf_shown *out, const pf_shown *more);
 void pf_show_line_end(pf_shown *out);
 
-/* Writes the members of a struct as members of the open object.  `rest` are the bytes
- * after the fixed part of a record, for records whose last members a dump shows as bytes. */
+/* Writes the members of a struct as members of the open object.  `rest`: the bytes after the fixed
+ * part of a record; a dump shows the last members of some records as bytes. */
 void pf_show_struct(pf_shown *out, const pf_row_shape *shape, unsigned of, const void *given,
                     perfile_bytes rest);
 

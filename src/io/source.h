@@ -128,9 +128,10 @@ struct perfile_source {
     const pf_narrow *narrow;
 };
 
-/* For operations on a capture, which close their source wherever they end, and whose caller owns it
- * until they succeed: the next perfile_source_close() does nothing.  The operation ends with
- * pf_source_settle(), which closes the source after success.  Both accept NULL. */
+/* An operation on a capture closes its source wherever it ends, but after a failure the source must
+ * still belong to the caller.  So the operation begins with pf_source_hold(): the next
+ * perfile_source_close() then does nothing.  It ends with pf_source_settle(), which closes the
+ * source after success.  Both accept NULL. */
 static inline void pf_source_hold(perfile_source *source)
 {
     if (source)

@@ -145,7 +145,7 @@ const cli_spec cli_generate_spec = {
     .options = options,
     .notes = "The fields of samples and counter values differ from event to event, and with\n"
              "the seed.  Not in the capture: compressed records, AUX traces and formats of\n"
-             "tracepoints, whose content has a format of its own; records of simpleperf.\n"
+             "tracepoints, which have formats of their own; records of simpleperf.\n"
              "\n"
              "Examples:\n"
              "  perfile generate -f --expect expect.jsonl -o perf.data\n"
