@@ -116,8 +116,8 @@ static perfile_status put_feature(pf_gen *g, uint32_t number, const char *name,
     return st;
 }
 
-/* Puts the record that ends the list of features in a pipe.  It has no content, and a number greater
- * than that of any feature. */
+/* Puts the record that ends the list of features in a pipe.  It has no content, and a number
+ * greater than that of any feature. */
 static perfile_status end_features(pf_gen *g, uint32_t number, perfile_error *err)
 {
     pf_shown content = {0};

@@ -1,8 +1,9 @@
 /* Fills structs with values; see make.h.
  *
  * A value follows from the kind and the width of its member.  Conditions of the tables are C
- * expressions, so their values cannot be computed here.  They are chosen at random; the encoder says
- * which of them is wrong, and the struct is made again with the other value (pf_make_change()). */
+ * expressions, so their values cannot be computed here.  They are chosen at random; the encoder
+ * says which of them is wrong, and the struct is made again with the other value
+ * (pf_make_change()). */
 #include "generate/make.h"
 
 #include <string.h>
