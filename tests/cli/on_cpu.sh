@@ -55,6 +55,9 @@ run stats --on-cpu --tid 7 plain.data
 run stats --on-cpu --time 0.005..0.0125 --by tid plain.data
 run stats --on-cpu --by tid --sort key lost.data
 run stats --on-cpu sampled.data
+# A recording that ends before its features.
+head -c $(($(stat -c %s plain.data) * 2 / 5)) plain.data > cut.data
+run stats --on-cpu cut.data
 for per in tid none; do
     run export --to folded --weight offcpu --per $per --no-symbols --unknown address plain.data
 done

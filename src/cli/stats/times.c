@@ -178,6 +178,19 @@ static bool print_table(const lines *x)
     return cli_table_end(t, true);
 }
 
+/* Returns true if there are tracepoints whose payloads nothing describes, so that it is not known
+ * which of them are sched:sched_switch. */
+static bool lacks_formats(const perfile_session *session)
+{
+    const perfile_feature *f = perfile_session_feature(session, PERFILE_FEATURE_TRACING_DATA);
+    if (f && !f->damage)
+        return false;
+    for (uint32_t i = 0; i < perfile_session_n_events(session); i++)
+        if (perfile_session_event(session, i)->attr->type == PERFILE_TYPE_TRACEPOINT)
+            return true;
+    return false;
+}
+
 /* Prints information outside of the rows: idle time, losses, and why there may be no rows. */
 static void print_notes(const lines *x, const cli_input *in)
 {
@@ -189,8 +202,11 @@ static void print_notes(const lines *x, const cli_input *in)
         cli_print("\n");
     if (!x->n && !x->sum.idle && !in->selects)
         cli_message("%s: no switches of threads are counted: record SWITCH (perf record "
-                    "--switch-events) or sched:sched_switch",
-                    in->name);
+                    "--switch-events) or sched:sched_switch%s",
+                    in->name,
+                    lacks_formats(session)
+                        ? "; the formats of the tracepoints, feature TRACING_DATA, are missing"
+                        : "");
 }
 
 static void print_line(const lines *x, const line *l)
