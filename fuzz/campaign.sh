@@ -48,10 +48,12 @@ if [ "${1:-}" = --keep ]; then
     exit
 fi
 end=$((SECONDS + ${1:-0}))
+failed=' '
 while [ $SECONDS -lt $end ]; do
-    target=$(totals | awk '$3 < $2 { print $3 / $2, $1 }' | sort -g | awk 'NR == 1 { print $2 }')
+    target=$(totals | awk -v failed="$failed" '$3 < $2 && !index(failed, " " $1 " ") { print $3 / $2, $1 }' |
+        sort -g | awk 'NR == 1 { print $2 }')
     [ -n "$target" ] || break
-    "$home/run.sh" "$target" 20000000 || break
+    "$home/run.sh" "$target" 20000000 || failed+="$target "
 done
 totals | awk '{ printf "%-16s %9d of %8d executions  %6d s  %5d edges  %s\n", $1, $3, $2, $4, $6,
                        $5 ? $5 " runs ended at a finding" : "" }'

@@ -38,6 +38,7 @@ typedef struct scrubber {
     const perfile_record *r;
     pf_buffer found;    /* its slack, if it is not 0 */
     size_t n_found;     /* bytes of slack that are not 0 */
+    size_t n_values;    /* fields that have a value */
     slack stack;        /* the last field, if it was a stack; else len is 0 */
     bool out_of_memory; /* `found` is not complete */
 } scrubber;
@@ -68,6 +69,7 @@ static void on_value(void *user, const perfile_field *field, const perfile_value
     const size_t at = (size_t)value->offset, len = (size_t)value->width;
     const slack stack = o->stack;
     o->stack.len = 0;
+    o->n_values++;
     if (field->flags & PERFILE_FIELD_PAD) {
         note(o, at, len);
     } else if (field->type == PERFILE_STORED_TEXT && value->u.bytes.ptr) {
@@ -100,7 +102,7 @@ static void find_slack(scrubber *o, const perfile_record *r)
         .size = sizeof visitor, .value = on_value, .begin = on_begin, .end = on_end};
     pf_parts p;
     pf_buffer_clear(&o->found);
-    o->n_found = 0;
+    o->n_found = o->n_values = 0;
     if (pf_record_parts(r, &p, NULL) != PERFILE_OK)
         return;
     const pf_context k = pf_record_context(r, &p);
@@ -110,7 +112,7 @@ static void find_slack(scrubber *o, const perfile_record *r)
     o->stack.len = 0;
     pf_row_of(r)->walk(&k, &c, &w);
     if (c.bad)
-        o->n_found = 0;
+        o->n_found = o->n_values = 0;
 }
 
 /* Returns true if the record may have slack, so it must be walked. */
@@ -148,7 +150,9 @@ static bool make_room(scrubber *o, const perfile_record *first, size_t n)
     return pf_buffer_reserve(&o->bytes, all);
 }
 
-/* Puts a copy of first[i], with zeros for its slack, into the run of this stage. */
+/* Puts a copy of first[i], with zeros for its slack, into the run of this stage.  A record that has
+ * other fields then is left unchanged: whether an MMAP2 has `prot` is told by bytes that are slack
+ * if it has none and its name is short. */
 static void replace(scrubber *o, const perfile_record *first, size_t i)
 {
     const perfile_record *r = &first[i];
@@ -164,8 +168,14 @@ static void replace(scrubber *o, const perfile_record *first, size_t i)
     mine->header = out;
     mine->body.ptr = out + header;
     mine->flags &= (uint8_t)~PERFILE_REC_STABLE;
+    const size_t zeroed = o->n_found, n_values = o->n_values;
+    find_slack(o, mine);
+    if (o->n_found || o->n_values != n_values) {
+        *mine = *r;
+        return;
+    }
     o->sum.records++;
-    o->sum.bytes += o->n_found;
+    o->sum.bytes += zeroed;
 }
 
 /* Scrubs a run.  If *changed, the result is in o->base.run. */
