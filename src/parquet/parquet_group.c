@@ -446,17 +446,19 @@ static bool plain_texts(pf_buffer *out, const pf_column_texts *t, const uint32_t
 /* Appends values to the page.  Returns false when out of memory. */
 static bool encode_values(pf_buffer *out, const leaf_view *v, size_t from, size_t n)
 {
+    /* NULL where there are none; `from` is 0 then. */
+    const uint32_t *indexes = from ? v->indexes + from : v->indexes;
+    const uint64_t *values = from ? v->values + from : v->values;
     if (v->encoding == PF_ENCODING_RLE_DICTIONARY)
-        return pf_buffer_append_u8(out, (uint8_t)v->width) &&
-               pf_hybrid(out, v->indexes + from, n, v->width);
+        return pf_buffer_append_u8(out, (uint8_t)v->width) && pf_hybrid(out, indexes, n, v->width);
     const bool narrow = v->physical == PF_PHYSICAL_INT32;
     if (v->encoding == PF_ENCODING_DELTA_BINARY_PACKED)
-        return pf_delta(out, v->values + from, n, narrow);
+        return pf_delta(out, values, n, narrow);
     if (v->physical == PF_PHYSICAL_BYTE_ARRAY)
-        return plain_texts(out, &v->column->texts, v->indexes + from, n);
+        return plain_texts(out, &v->column->texts, indexes, n);
     if (v->physical == PF_PHYSICAL_BOOLEAN)
-        return plain_bools(out, v->indexes + from, n);
-    return plain_numbers(out, v->values + from, n, narrow ? 4 : 8);
+        return plain_bools(out, indexes, n);
+    return plain_numbers(out, values, n, narrow ? 4 : 8);
 }
 
 /* Appends levels to the page, after their length.  Returns false when out of memory. */
