@@ -11,8 +11,10 @@ uint64_t pf_gen_data_offset(const pf_gen *g)
 {
     if (pf_gen_is_pipe(g))
         return PIPE_HEADER;
-    return FILE_HEADER +
-           (uint64_t)g->o->n_events * (8 * PF_GEN_IDS + g->maker.attr_size + ATTR_ENTRY);
+    uint64_t offset = FILE_HEADER;
+    for (uint32_t i = 0; i < g->o->n_events; i++)
+        offset += 8 * g->events[i].n_ids + g->maker.attr_size + ATTR_ENTRY;
+    return offset;
 }
 
 void pf_gen_begin_line(pf_shown *out, const char *kind)

@@ -27,10 +27,10 @@ static perfile_status describe_events(pf_gen *g, perfile_event_desc *desc, perfi
         return st;
     perfile_event_desc_entry *entries = p;
     for (size_t i = 0; i < n; i++)
-        entries[i] =
-            (perfile_event_desc_entry){.attr = g->events[i].attr,
-                                       .name = {(const uint8_t *)name, sizeof name - 1},
-                                       .ids = perfile_words_u64(g->events[i].ids, PF_GEN_IDS)};
+        entries[i] = (perfile_event_desc_entry){
+            .attr = g->events[i].attr,
+            .name = {(const uint8_t *)name, sizeof name - 1},
+            .ids = perfile_words_u64(g->events[i].ids, g->events[i].n_ids)};
     desc->attr_size = g->maker.attr_size;
     desc->events = perfile_event_desc_entry_list(entries, n, sizeof *entries);
     return PERFILE_OK;
@@ -77,10 +77,20 @@ bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
            (o->form != PERFILE_FORM_PIPE || number != PERFILE_FEATURE_BUILD_ID);
 }
 
-/* Returns true if the capture is to have this feature.  The number of CPUs is with every feature,
- * because CPU_TOPOLOGY cannot be read without it. */
-static bool is_wanted(const pf_generate_options *o, uint32_t number)
+/* Returns true if the capture is to have this feature, and sets *item to the statement that says
+ * so. Without statements the number of CPUs is with every feature, because CPU_TOPOLOGY cannot be
+ * read without it. */
+static bool is_wanted(const pf_gen *g, const pf_row *row, const pf_spec_item **item)
 {
+    const pf_generate_options *o = g->o;
+    const uint32_t number = row->number;
+    const pf_spec_list *said = pf_gen_said(g, offsetof(pf_spec, features));
+    *item = NULL;
+    for (uint32_t i = 0; said && i < said->n; i++)
+        if (said->at[i].row == row)
+            *item = &said->at[i];
+    if (said)
+        return *item;
     return pf_gen_makes_feature(o, number) &&
            (!o->feature || o->feature == number ||
             (o->feature != UINT32_MAX && number == PERFILE_FEATURE_NRCPUS));
@@ -131,8 +141,17 @@ static perfile_status end_features(pf_gen *g, uint32_t number, perfile_error *er
     return st;
 }
 
+/* Arrays with an item for each CPU are made, and read, by this number. */
+static void note_cpus(pf_gen *g, const perfile_nrcpus *cpus)
+{
+    enum { MOST = 4096 };
+    const uint32_t n = cpus->nr_cpus_avail;
+    g->how.n_cpus = n;
+    g->maker.n_cpus = n == 0 ? 1 : n < MOST ? n : MOST;
+}
+
 static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_shape *shape,
-                                  void *given, perfile_error *err)
+                                  const pf_spec_item *item, void *given, perfile_error *err)
 {
     pf_gen_section *s = &g->sections[g->n_sections];
     const pf_gen_wanted w = {.row = row,
@@ -142,6 +161,10 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
                              .settle = row->settle,
                              .adjust = adjust_feature,
                              .encode = encode_feature};
+    if (item && !pf_gen_makes_feature(g->o, row->number))
+        return pf_spec_fail(item->line, err, "%s is not made, or is no feature of this form",
+                            row->name);
+    pf_gen_take(g, item);
     perfile_status st = pf_gen_make(g, &w, given, &s->len, err);
     if (st == PERFILE_END) {
         pf_gen_leave_out(g, row->name);
@@ -150,6 +173,8 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
     if (st != PERFILE_OK)
         return st;
     const perfile_bytes payload = {g->space.out, s->len};
+    if (row->number == PERFILE_FEATURE_NRCPUS)
+        note_cpus(g, given);
     s->row = row;
     pf_show_key(&s->line, "data");
     pf_show_open(&s->line, '{');
@@ -177,14 +202,17 @@ perfile_status pf_gen_features(pf_gen *g, perfile_error *err)
     void *given = pf_alloc(1, most);
     perfile_status st = given ? PERFILE_OK : pf_fail_nomem(err, "generate");
     pf_gen_choose_ids(g, 0, g->o->n_events);
+    if (pf_gen_said(g, offsetof(pf_spec, features)))
+        g->how.n_cpus = 0;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         if (pf_gen_makes_feature(g->o, rows[i].number))
             last = rows[i].number > last ? rows[i].number : last;
-        if (is_wanted(g->o, rows[i].number))
-            st = add_feature(g, &rows[i], pf_feature_shape_at(i), given, err);
+        const pf_spec_item *item;
+        if (is_wanted(g, &rows[i], &item))
+            st = add_feature(g, &rows[i], pf_feature_shape_at(i), item, given, err);
         pf_arena_free(&g->maker.arena);
     }
-    if (st == PERFILE_OK && pf_gen_is_pipe(g) && g->o->feature != UINT32_MAX)
+    if (st == PERFILE_OK && pf_gen_is_pipe(g) && g->n_sections)
         st = end_features(g, last + 1, err);
     pf_free(given);
     return st;

@@ -18,6 +18,7 @@ enum {
     OPTION_RECORDS,
     OPTION_ATTR_SIZE,
     OPTION_EXPECT,
+    OPTION_SPEC,
     OPTION_MATRIX
 };
 
@@ -26,10 +27,25 @@ CLI_WORDS(order_word, "little", "big")
 
 typedef struct settings {
     pf_generate_options how;
-    const char *out, *expect, *matrix;
+    const char *out, *expect, *matrix, *spec;
     const char *single; /* an option that goes with -o only; NULL: none */
+    const char *form;   /* an option that a dump does not need; NULL: none */
     bool replace;
 } settings;
+
+static const char *spec_name(const settings *set)
+{
+    return strcmp(set->spec, "-") == 0 ? "standard input" : set->spec;
+}
+
+/* Returns how to open an output; the description must not be overwritten. */
+static cli_output output_of(const settings *set, const char *const *out)
+{
+    return (cli_output){.out = *out,
+                        .replace = set->replace,
+                        .inputs = set->spec ? &set->spec : NULL,
+                        .n_inputs = set->spec ? 1 : 0};
+}
 
 /* Says what was made, and what was not. */
 static void report(const settings *set, const pf_generate_summary *sum)
@@ -41,14 +57,21 @@ static void report(const settings *set, const pf_generate_summary *sum)
                   cli_output_name(set->out), sum->records, sum->features, sum->events);
 }
 
+/* Reports an error of the description, or of the output. */
+static int fail(const settings *set, const perfile_error *err)
+{
+    const bool of_spec = err->where && strcmp(err->where, "spec") == 0;
+    cli_report_error(of_spec ? spec_name(set) : cli_output_name(set->out), err);
+    return CLI_FAILED;
+}
+
 /* Opens the outputs, and makes the capture. */
-static int run(const settings *set)
+static int generate(const settings *set)
 {
     perfile_error err = {0};
     perfile_sink *sink, *expect = NULL;
     pf_generate_summary sum = {0};
-    const cli_output capture = {.out = set->out, .replace = set->replace};
-    const cli_output dump = {.out = set->expect, .replace = set->replace};
+    const cli_output capture = output_of(set, &set->out), dump = output_of(set, &set->expect);
     int status = cli_output_open(&capture, &sink);
     if (status != CLI_DONE)
         return status;
@@ -63,12 +86,86 @@ static int run(const settings *set)
     cli_writing_end(sink);
     if (status != CLI_DONE)
         return status;
-    if (st != PERFILE_OK) {
-        cli_report_error(cli_output_name(set->out), &err);
-        return CLI_FAILED;
-    }
+    if (st != PERFILE_OK)
+        return fail(set, &err);
     report(set, &sum);
     return CLI_DONE;
+}
+
+/* Descriptions. */
+
+static void on_not_in_dump(void *user, const perfile_note *note)
+{
+    cli_note(user, note);
+}
+
+/* Makes the capture of a dump. */
+static int generate_dumped(const settings *set, perfile_source *dump)
+{
+    perfile_error err = {0};
+    perfile_sink *sink;
+    const cli_output capture = output_of(set, &set->out);
+    if (set->expect)
+        return cli_usage("generate",
+                         "--expect does not go with a dump: the dump is what to expect");
+    if (set->form)
+        return cli_usage("generate",
+                         "%s does not go with a dump; `perfile convert` changes what "
+                         "is made",
+                         set->form);
+    const int status = cli_output_open(&capture, &sink);
+    if (status != CLI_DONE)
+        return status;
+    cli_writing_begin(set->out);
+    const perfile_status st =
+        pf_generate_dumped(dump, on_not_in_dump, (void *)(uintptr_t)spec_name(set), sink, &err);
+    cli_notes_end();
+    cli_writing_end(sink);
+    if (st == PERFILE_OK)
+        return CLI_DONE;
+    cli_report_error(spec_name(set), &err);
+    return CLI_FAILED;
+}
+
+/* Reads a description, and makes the capture. */
+static int generate_described(settings *set, perfile_source *from)
+{
+    perfile_error err = {0};
+    pf_spec *spec;
+    unsigned kind;
+    perfile_status st = pf_spec_kind(from, &kind, &err);
+    if (st == PERFILE_OK && kind == PF_SPEC_CBOR)
+        return generate_dumped(set, from);
+    if (st == PERFILE_OK && kind == PF_SPEC_JSON)
+        return cli_usage("generate",
+                         "'%s' is JSON; a dump is read as CBOR, of `perfile dump --format "
+                         "cbor`",
+                         spec_name(set));
+    if (st == PERFILE_OK)
+        st = pf_spec_read(from, &spec, &err);
+    if (st != PERFILE_OK) {
+        cli_report_error(spec_name(set), &err);
+        return CLI_FAILED;
+    }
+    set->how.spec = spec;
+    const int status = generate(set);
+    pf_spec_free(spec);
+    return status;
+}
+
+static int run(settings *set)
+{
+    perfile_error err = {0};
+    perfile_source *from;
+    if (!set->spec)
+        return generate(set);
+    if (perfile_source_path(set->spec, NULL, &from, &err) != PERFILE_OK) {
+        cli_report_error(spec_name(set), &err);
+        return CLI_FAILED;
+    }
+    const int status = generate_described(set, from);
+    perfile_source_close(from);
+    return status;
 }
 
 /* A folder of captures. */
@@ -88,8 +185,9 @@ static int run_matrix(const settings *set)
     if (status != CLI_DONE)
         return status;
     cli_writing_begin(set->matrix);
-    const perfile_status st = pf_generate_matrix(set->how.seed, folder, on_missed,
-                                                 (void *)(uintptr_t)set->matrix, &sum, &err);
+    const perfile_status st =
+        pf_generate_matrix(set->how.seed ? set->how.seed : 1, folder, on_missed,
+                           (void *)(uintptr_t)set->matrix, &sum, &err);
     cli_writing_end(folder);
     if (st != PERFILE_OK) {
         cli_report_error(set->matrix, &err);
@@ -109,6 +207,10 @@ static const cli_option options[] = {
      .help = "write what `perfile dump --format jsonl` shows of OUT",
      .more = "It is written from the values that were meant, not by decoding OUT, so it tests a "
              "reader."},
+    {"spec", .value = "FILE", .code = OPTION_SPEC, .path = true,
+     .help = "make the capture that FILE describes; - is standard input",
+     .more = "FILE is a text, explained below, or a dump in CBOR, from which the capture is made "
+             "as by `perfile convert --from cbor`. Other options win over what a text says."},
     {"matrix", .value = "DIR", .code = OPTION_MATRIX, .path = true,
      .help = "make a new folder of small captures instead, each with its dump",
      .more =
@@ -141,21 +243,40 @@ const cli_spec cli_generate_spec = {
              "features, with values from a seed, to test programs that read captures.\n"
              "\n"
              "Usage: perfile generate [OPTION ...] -o OUT\n"
+             "       perfile generate --spec FILE [OPTION ...] -o OUT\n"
              "       perfile generate [--seed N] --matrix DIR\n",
     .options = options,
-    .notes = "The fields of samples and counter values differ from event to event, and with\n"
-             "the seed.  Not in the capture: compressed records, AUX traces and formats of\n"
-             "tracepoints, which have formats of their own; records of simpleperf.\n"
-             "\n"
-             "Examples:\n"
-             "  perfile generate -f --expect expect.jsonl -o perf.data\n"
-             "  perfile dump --format jsonl perf.data | cmp - expect.jsonl\n"
-             "  perfile generate --seed 7 --to pipe --byte-order big -f -o perf.data\n"
-             "  perfile generate --matrix captures\n"
-             "  for i in $(seq 100); do perfile generate --seed $i -o $i.data; done\n"
-             "  perfile generate -o - --to pipe | perfile convert --compress -o z.data -\n"
-             "\n"
-             "Exit status: 0 written; 1 not written; 2 wrong usage.\n",
+    .notes =
+        "The fields of samples and counter values differ from event to event, and with\n"
+        "the seed.  Not in the capture: compressed records, AUX traces and formats of\n"
+        "tracepoints, which have formats of their own; records of simpleperf.\n"
+        "\n"
+        "A description for --spec has a statement on each line; # begins a comment:\n"
+        "\n"
+        "  seed 7                     # seed, to, byte-order, attr-size, events and records:\n"
+        "  to pipe                    # as the options\n"
+        "  event type=SOFTWARE sample_type=IP,TID,TIME flags=sample_id_all,precise_ip:2\n"
+        "  record COMM pid=7 comm=\"two words\" sample_id.time=1000\n"
+        "  record SAMPLE 3 pid=7      # three of them\n"
+        "  feature HOSTNAME hostname=demo\n"
+        "\n"
+        "With events, records or features described, the capture has these, in this order,\n"
+        "and no others; `record none` and `feature none` leave all of them out. Members have\n"
+        "the names that dumps and perf.data(5) have; those of structs and lists are paths,\n"
+        "such as values.time_running, branch_stack.lbr[0].from. A record can also have\n"
+        "attr=N, its event counted from 0, and misc=N; an event ids=N,N. Values are numbers,\n"
+        "names of values and bits, texts, hexadecimal bytes, and lists of these with commas.\n"
+        "In quotes, \\\" \\\\ \\n \\t \\xHH are escapes. What is not said comes from the seed.\n"
+        "\n"
+        "Examples:\n"
+        "  perfile generate -f --expect expect.jsonl -o perf.data\n"
+        "  perfile dump --format jsonl perf.data | cmp - expect.jsonl\n"
+        "  perfile generate --seed 7 --to pipe --byte-order big -f -o perf.data\n"
+        "  perfile generate --matrix captures\n"
+        "  for i in $(seq 100); do perfile generate --seed $i -o $i.data; done\n"
+        "  perfile generate -o - --to pipe | perfile convert --compress -o z.data -\n"
+        "\n"
+        "Exit status: 0 written; 1 not written; 2 wrong usage.\n",
 };
 
 /* Reads the number of an option from `least` to `most`. */
@@ -191,28 +312,33 @@ static int read_option(int option, settings *set)
         set->single = "--expect";
         set->expect = cli_output_path(optarg);
         return CLI_CONTINUE;
+    case OPTION_SPEC:
+        set->single = "--spec";
+        set->spec = optarg;
+        return CLI_CONTINUE;
     case OPTION_SEED:
+        set->form = "--seed";
         return cli_read_number("generate", "seed", optarg, &set->how.seed);
     case OPTION_FORM:
-        set->single = "--to";
+        set->single = set->form = "--to";
         status = cli_choose("generate", "--to", optarg, form_word, &which);
         if (status == CLI_CONTINUE)
             set->how.form = which ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
         return status;
     case OPTION_ORDER:
-        set->single = "--byte-order";
+        set->single = set->form = "--byte-order";
         status = cli_choose("generate", "--byte-order", optarg, order_word, &which);
         if (status == CLI_CONTINUE)
             set->how.byte_order = which ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
         return status;
     case OPTION_EVENTS:
-        set->single = "--events";
+        set->single = set->form = "--events";
         return read_bounded("--events", 1, PF_GENERATE_MOST_EVENTS, &set->how.n_events);
     case OPTION_RECORDS:
-        set->single = "--records";
+        set->single = set->form = "--records";
         return read_bounded("--records", 1, PF_GENERATE_MOST_ROUNDS, &set->how.rounds);
     case OPTION_ATTR_SIZE:
-        set->single = "--attr-size";
+        set->single = set->form = "--attr-size";
         return read_bounded("--attr-size", 64, 4096, &set->how.attr_size);
     default: /* help, version, and unknown options */
         return cli_common_option(&cli_generate_spec, option, NULL, NULL);
@@ -240,11 +366,7 @@ static int check(const settings *set, int argc)
 
 int cli_generate(int argc, char **argv)
 {
-    settings set = {.how = {.seed = 1,
-                            .form = PERFILE_FORM_FILE,
-                            .byte_order = PERFILE_BYTE_ORDER_LITTLE,
-                            .n_events = 3,
-                            .rounds = 3}};
+    settings set = {0};
     int status = CLI_CONTINUE;
     for (int c; status == CLI_CONTINUE &&
                 (c = cli_next_option("generate", argc, argv, &cli_generate_spec)) != -1;)
