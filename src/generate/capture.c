@@ -7,6 +7,7 @@
 #include "base/byte_order.h"
 #include "base/error.h"
 #include "core/layout.h"
+#include "io/out.h"
 #include "schema/command.h"
 
 enum {
@@ -262,6 +263,8 @@ static void set_defaults(pf_generate_options *o)
     FIRST(attr_size, PF_ATTR_OURS);
     FIRST(n_events, 3);
     FIRST(rounds, 3);
+    FIRST(compress, 0);
+    FIRST(compress2, 0);
 #undef FIRST
     o->n_events = described ? described : o->n_events;
 }
@@ -277,6 +280,8 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
         return pf_fail(err, PERFILE_E_USAGE, "generate.rounds",
                        "%u records of each type, at most %d", o->rounds,
                        (int)PF_GENERATE_MOST_ROUNDS);
+    if (o->form == PF_GENERATE_DIRECTORY && !pf_sink_has_parts(sink))
+        return pf_fail(err, PERFILE_E_USAGE, "generate.form", "the output is not a directory");
     m->attr_size = o->attr_size;
     if (!pf_attr_size_is_known(m->attr_size) &&
         (m->attr_size < PF_ATTR_OURS || m->attr_size > PF_ATTR_MOST || m->attr_size % 8))
@@ -296,23 +301,26 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
                                       .n_cpus = m->n_cpus,
                                       .byte_order =
                                           big ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE};
-    const perfile_writer_options writing = {.size = sizeof writing,
-                                            .form = o->form,
-                                            .byte_order = g->how.byte_order,
-                                            .as_stored = !pf_gen_said(g, offsetof(pf_spec, events)),
-                                            .compress_level = PERFILE_COMPRESS_NONE};
+    const perfile_writer_options writing = {
+        .size = sizeof writing,
+        .form = o->form == PERFILE_FORM_PIPE ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE,
+        .byte_order = g->how.byte_order,
+        .as_stored = !pf_gen_said(g, offsetof(pf_spec, events)),
+        .compress_level = PERFILE_COMPRESS_NONE};
     g->events = pf_alloc(o->n_events, sizeof *g->events);
     g->space.out = pf_alloc(1, PF_GEN_ROOM);
     g->space.given = pf_alloc(1, PF_GEN_ROOM);
     g->space.again = pf_alloc(1, PF_GEN_ROOM);
     if (!g->events || !g->space.out || !g->space.given || !g->space.again)
         return pf_fail_nomem(err, "generate");
-    return perfile_writer_open(sink, &writing, &g->writer, err);
+    perfile_status st = pf_gen_pack_begin(g, err);
+    return st == PERFILE_OK ? perfile_writer_open(sink, &writing, &g->writer, err) : st;
 }
 
 static void end(pf_gen *g)
 {
     perfile_writer_close(g->writer);
+    pf_gen_pack_end(g);
     pf_arena_free(&g->maker.arena);
     pf_arena_free(&g->of_events);
     for (unsigned i = 0; i < g->n_sections; i++)

@@ -34,6 +34,15 @@ typedef struct pf_gen_section {
     pf_shown line; /* the content, `"data":{…}` */
 } pf_gen_section;
 
+/* The compressed record that is being made. */
+typedef struct pf_gen_pack {
+    struct pf_deflate *zstd; /* NULL: records are not compressed */
+    pf_buffer piece;         /* of the stream, not yet compressed */
+    uint64_t index;          /* of the compressed record */
+    uint64_t stream;         /* bytes of complete records in the stream */
+    pf_shown lines;          /* of the records that end in the piece */
+} pf_gen_pack;
+
 struct pf_gen {
     pf_generate_options options; /* with defaults */
     const pf_generate_options *o;
@@ -49,13 +58,22 @@ struct pf_gen {
     pf_gen_section sections[PF_GEN_FEATURES];
     unsigned n_sections;
     pf_shown attrs, records;
-    uint64_t bytes;                 /* of records */
+    pf_gen_pack pack;
+    uint32_t part;       /* of a directory, that records are written to: data, data.0, data.1 */
+    uint64_t bytes;      /* of records, in the first part */
+    bool has_parts;      /* records were written to another file than the first */
+    uint64_t part_bytes; /* of records, in this one if it is another */
     uint64_t first_time, last_time; /* of samples; 0: none yet */
 };
 
 static inline bool pf_gen_is_pipe(const pf_gen *g)
 {
     return g->o->form == PERFILE_FORM_PIPE;
+}
+
+static inline bool pf_gen_is_directory(const pf_gen *g)
+{
+    return g->o->form == PF_GENERATE_DIRECTORY;
 }
 
 /* Returns the offset of the records. */
@@ -119,9 +137,20 @@ perfile_status pf_gen_features(pf_gen *g, perfile_error *err);
 
 /* Begins a line of the dump. */
 void pf_gen_begin_line(pf_shown *out, const char *kind);
+/* Compressed records: returns true if records of this type go into them; pf_gen_pack_add() takes
+ * the bytes of a record, pf_gen_pack_flush() writes what was taken. */
+bool pf_gen_packs(const pf_gen *g, uint32_t type);
+perfile_status pf_gen_pack_begin(pf_gen *g, perfile_error *err);
+perfile_status pf_gen_pack_add(pf_gen *g, perfile_bytes bytes, perfile_error *err);
+perfile_status pf_gen_pack_flush(pf_gen *g, perfile_error *err);
+/* Begins another stream, for another file of a directory. */
+perfile_status pf_gen_pack_again(pf_gen *g, perfile_error *err);
+void pf_gen_pack_end(pf_gen *g);
+
 /* Begins the line of a record of `size` bytes, and counts it; its body comes next.  `name` is
- * without its prefix. */
-void pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc, size_t size);
+ * without its prefix.  Returns where the line is written. */
+pf_shown *pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc,
+                              size_t size);
 /* Writes the member `name`: null for types and features that the contract of dumps does not have.
  */
 void pf_gen_show_name(pf_shown *out, const char *name);

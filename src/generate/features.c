@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/error.h"
+#include "perf/header.h"
 #include "schema/command.h"
 
 static perfile_status encode_feature(pf_gen *g, const pf_gen_wanted *w, const void *given,
@@ -36,6 +37,8 @@ static perfile_status describe_events(pf_gen *g, perfile_event_desc *desc, perfi
     return PERFILE_OK;
 }
 
+enum { PF_ZSTD = 1, PF_PAGE = 4096 /* more than a piece of the compressed stream */ };
+
 /* Makes the content of a feature agree with the rest of the capture, and sets the versions that are
  * the only ones. */
 static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *given,
@@ -50,6 +53,16 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
         break;
     case PERFILE_FEATURE_NRCPUS:
         cpus->nr_cpus_avail = cpus->nr_cpus_online = g->maker.n_cpus;
+        break;
+    case PERFILE_FEATURE_DIR_FORMAT: /* 1: there are files data.N */
+        ((perfile_dir_format *)given)->version = g->has_parts;
+        break;
+    case PERFILE_FEATURE_COMPRESSED:
+        *(perfile_compression *)given =
+            (perfile_compression){.type = PF_ZSTD,
+                                  .level = g->o->compress + g->o->compress2,
+                                  .ratio = 1,
+                                  .mmap_len = PF_PAGE};
         break;
     case PERFILE_FEATURE_EVENT_DESC:
         return describe_events(g, given, err);
@@ -71,10 +84,33 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
 bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 {
     enum { SIMPLEPERF = 128 /* the first feature that perf does not have */ };
+    if (number == PERFILE_FEATURE_COMPRESSED)
+        return o->compress || o->compress2;
     return number < SIMPLEPERF && number != PERFILE_FEATURE_AUXTRACE &&
-           number != PERFILE_FEATURE_DIR_FORMAT && number != PERFILE_FEATURE_COMPRESSED &&
+           (number != PERFILE_FEATURE_DIR_FORMAT || o->form == PF_GENERATE_DIRECTORY) &&
            number != PERFILE_FEATURE_TRACING_DATA &&
            (o->form != PERFILE_FORM_PIPE || number != PERFILE_FEATURE_BUILD_ID);
+}
+
+/* Returns true for features that describe the form of the capture: readers need them. */
+static bool is_of_form(uint32_t number)
+{
+    return number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_DIR_FORMAT;
+}
+
+/* Returns true if the writer would add an empty HOSTNAME: readers of big-endian files infer from it
+ * how wide the words of the feature bitmap are.  It is made here, so that it is in the dump. */
+static bool needs_hostname(const pf_gen *g)
+{
+    const pf_generate_options *o = g->o;
+    const pf_spec_list *said = pf_gen_said(g, offsetof(pf_spec, features));
+    uint64_t bitmap[4] = {0}, narrow[4];
+    if (o->byte_order != PERFILE_BYTE_ORDER_BIG || o->form == PERFILE_FORM_PIPE)
+        return false;
+    for (uint32_t i = 0; said && i < said->n; i++)
+        bitmap[said->at[i].row->number / 64] |= UINT64_C(1) << said->at[i].row->number % 64;
+    return o->compress || o->compress2 || o->form == PF_GENERATE_DIRECTORY ||
+           (said && said->n && pf_perf_bitmap_narrow(bitmap, narrow));
 }
 
 /* Returns true if the capture is to have this feature, and sets *item to the statement that says
@@ -89,8 +125,12 @@ static bool is_wanted(const pf_gen *g, const pf_row *row, const pf_spec_item **i
     for (uint32_t i = 0; said && i < said->n; i++)
         if (said->at[i].row == row)
             *item = &said->at[i];
-    if (said)
+    if (number == PERFILE_FEATURE_HOSTNAME && needs_hostname(g))
+        return true;
+    if (said && !is_of_form(number))
         return *item;
+    if (is_of_form(number))
+        return pf_gen_makes_feature(o, number);
     return pf_gen_makes_feature(o, number) &&
            (!o->feature || o->feature == number ||
             (o->feature != UINT32_MAX && number == PERFILE_FEATURE_NRCPUS));

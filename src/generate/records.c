@@ -112,10 +112,10 @@ static void note_time(pf_gen *g, uint64_t time)
 static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, const void *given,
                         size_t len)
 {
-    pf_shown *out = &g->records;
     const pf_row *row = w->row;
     const bool first = row->number == PERFILE_RECORD_SAMPLE || row->number == PERFILE_RECORD_READ;
-    pf_gen_begin_record(g, row->number, row->contract ? row->name : NULL, r->misc, len);
+    pf_shown *out =
+        pf_gen_begin_record(g, row->number, row->contract ? row->name : NULL, r->misc, len);
     if (first) {
         pf_show_key(out, "attr");
         pf_show_count(out, (uint64_t)(r->event - g->events));
@@ -150,8 +150,13 @@ perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t
         .misc = misc,
         .family = PERFILE_FAMILY_PERF,
         .flags = g->swap ? PERFILE_REC_SWAPPED : 0,
+        .part = g->part,
         .envelope = PERFILE_NO_SEQUENCE};
-    return perfile_writer_put(g->writer, &out, err);
+    g->has_parts = g->has_parts || g->part;
+    if (pf_gen_packs(g, type))
+        return pf_gen_pack_add(g, (perfile_bytes){bytes, len}, err);
+    const perfile_status st = pf_gen_pack_flush(g, err);
+    return st == PERFILE_OK ? perfile_writer_put(g->writer, &out, err) : st;
 }
 
 /* What a record is made of. */
@@ -243,6 +248,17 @@ bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row)
     return true;
 }
 
+/* The files of a directory: one has the records of the tool, two those of the kernel in turn. */
+enum { PARTS = 3 };
+
+/* Returns true if the n-th record of a type is in the file that is written now. */
+static bool is_of_part(const pf_gen *g, const pf_row *row, uint32_t n)
+{
+    if (!pf_gen_is_directory(g))
+        return true;
+    return g->part == (row->number < PERFILE_RECORD_USER ? 1 + n % (PARTS - 1) : 0);
+}
+
 /* Adds `rounds` records of each type. */
 static perfile_status add_all_types(pf_gen *g, void *given, perfile_error *err)
 {
@@ -254,7 +270,7 @@ static perfile_status add_all_types(pf_gen *g, void *given, perfile_error *err)
             const making_of what = {
                 .row = &rows[i], .shape = pf_shape_at((unsigned)i), .given = given};
             if (pf_gen_stands_alone(g->o, &rows[i]) &&
-                (!g->o->type || g->o->type == rows[i].number))
+                (!g->o->type || g->o->type == rows[i].number) && is_of_part(g, &rows[i], round))
                 st = add_record(g, &what, err);
             pf_arena_free(&g->maker.arena);
         }
@@ -275,9 +291,19 @@ static perfile_status add_item(pf_gen *g, const pf_spec_item *item, void *given,
         return pf_spec_fail(item->line, err, "attr=%d: there are %u events, counted from 0",
                             item->attr, g->o->n_events);
     for (uint32_t i = 0; i < item->count && st == PERFILE_OK; i++) {
-        st = add_record(g, &what, err);
+        if (is_of_part(g, item->row, i))
+            st = add_record(g, &what, err);
         pf_arena_free(&g->maker.arena);
     }
+    return st;
+}
+
+/* Begins the next file of a directory. */
+static perfile_status begin_part(pf_gen *g, uint32_t part, perfile_error *err)
+{
+    perfile_status st = pf_gen_pack_again(g, err);
+    g->part = part;
+    g->part_bytes = 0;
     return st;
 }
 
@@ -288,10 +314,15 @@ perfile_status pf_gen_records(pf_gen *g, perfile_error *err)
         pf_alloc(1, sizeof(pf_any_record) > sizeof(perfile_sample) ? sizeof(pf_any_record)
                                                                    : sizeof(perfile_sample));
     perfile_status st = given ? PERFILE_OK : pf_fail_nomem(err, "generate");
-    if (st == PERFILE_OK && !said)
-        st = add_all_types(g, given, err);
-    for (uint32_t i = 0; said && i < said->n && st == PERFILE_OK; i++)
-        st = add_item(g, &said->at[i], given, err);
+    for (uint32_t part = 0; part < (pf_gen_is_directory(g) ? PARTS : 1) && st == PERFILE_OK;
+         part++) {
+        if (part)
+            st = begin_part(g, part, err);
+        if (st == PERFILE_OK && !said)
+            st = add_all_types(g, given, err);
+        for (uint32_t i = 0; said && i < said->n && st == PERFILE_OK; i++)
+            st = add_item(g, &said->at[i], given, err);
+    }
     pf_free(given);
-    return st;
+    return st == PERFILE_OK ? pf_gen_pack_flush(g, err) : st;
 }

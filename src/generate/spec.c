@@ -308,7 +308,10 @@ typedef struct word {
     uint32_t value;
 } word;
 
-static const word forms[] = {{"perf.data", PERFILE_FORM_FILE}, {"pipe", PERFILE_FORM_PIPE}, {0}},
+static const word forms[] = {{"perf.data", PERFILE_FORM_FILE},
+                             {"pipe", PERFILE_FORM_PIPE},
+                             {"dir", PF_GENERATE_DIRECTORY},
+                             {0}},
                   orders[] = {
                       {"little", PERFILE_BYTE_ORDER_LITTLE}, {"big", PERFILE_BYTE_ORDER_BIG}, {0}};
 
@@ -325,6 +328,8 @@ static const setting settings[] = {
     {.name = "to", .at = AT(form), .words = forms},
     {.name = "byte-order", .at = AT(byte_order), .words = orders},
     {.name = "attr-size", .at = AT(attr_size), .least = 64, .most = 4096},
+    {.name = "compress", .at = AT(compress), .least = 1, .most = 22},
+    {.name = "compressed2", .at = AT(compress2), .least = 1, .most = 22},
     {.name = "events", .at = AT(n_events), .least = 1, .most = PF_GENERATE_MOST_EVENTS},
     {.name = "records", .at = AT(rounds), .least = 1, .most = PF_GENERATE_MOST_ROUNDS},
 };
@@ -448,6 +453,11 @@ perfile_status pf_generate_dumped(perfile_source *from,
                                   perfile_sink *sink, perfile_error *err)
 {
     return pf_undump_to(from, note, user, sink, err);
+}
+
+uint32_t pf_spec_form(const pf_spec *spec)
+{
+    return spec->said.form;
 }
 
 uint64_t pf_spec_records(const pf_spec *spec)

@@ -33,6 +33,14 @@ sed -n 's/.*"name":"PERF_RECORD_\(COMM\|MMAP2\|SAMPLE\|THREAD_MAP\)",\("misc":[0
 "$PERFILE" info --header a.data | grep -E "^(file|form|host|command)"
 expected --spec - <mine && md5sum <a.data
 
+# The example of the help; compressed records and a directory, described.
+"$PERFILE" generate --help | sed -n '/^  seed 7/,/^  feature/p' >example
+grep -c . example && expected --spec example
+printf 'byte-order big\nto dir\ncompressed2 3\nrecord SAMPLE 40\nrecord COMM\nfeature VERSION\n' >dir
+rm -rf a.data && expected --spec dir && ls a.data && rm -rf a.data
+# In big-endian files the writer adds HOSTNAME for readers of features with high numbers: it is in the dump as well.
+printf 'byte-order big\nfeature E_MACHINE\nrecord none\n' >high && expected --spec high
+
 # Options win over the text.
 expected --spec mine --to perf.data --byte-order little --seed 8 && "$PERFILE" info a.data | grep '^form'
 # What no statement says is as without a description; nothing at all can be asked for.
@@ -61,7 +69,7 @@ done <<'END'
 evnt type=software
 seed x
 seed 1 2
-to dir
+to archive
 to pip
 attr-size 63
 records 0

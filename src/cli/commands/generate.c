@@ -19,10 +19,12 @@ enum {
     OPTION_ATTR_SIZE,
     OPTION_EXPECT,
     OPTION_SPEC,
-    OPTION_MATRIX
+    OPTION_MATRIX,
+    OPTION_COMPRESS,
+    OPTION_COMPRESSED2
 };
 
-CLI_WORDS(form_word, "perf.data", "pipe")
+CLI_WORDS(form_word, "perf.data", "pipe", "dir", "archive")
 CLI_WORDS(order_word, "little", "big")
 
 typedef struct settings {
@@ -30,7 +32,7 @@ typedef struct settings {
     const char *out, *expect, *matrix, *spec;
     const char *single; /* an option that goes with -o only; NULL: none */
     const char *form;   /* an option that a dump does not need; NULL: none */
-    bool replace;
+    bool replace, archive;
 } settings;
 
 static const char *spec_name(const settings *set)
@@ -71,7 +73,15 @@ static int generate(const settings *set)
     perfile_error err = {0};
     perfile_sink *sink, *expect = NULL;
     pf_generate_summary sum = {0};
-    const cli_output capture = output_of(set, &set->out), dump = output_of(set, &set->expect);
+    cli_output capture = output_of(set, &set->out);
+    const cli_output dump = output_of(set, &set->expect);
+    const uint32_t form = set->how.form   ? set->how.form
+                          : set->how.spec ? pf_spec_form(set->how.spec)
+                                          : PERFILE_FORM_FILE;
+    capture.directory = form == PF_GENERATE_DIRECTORY;
+    capture.archive = set->archive;
+    if (capture.directory && !set->archive && strcmp(set->out, "-") == 0)
+        return cli_usage("generate", "a directory cannot be written to standard output");
     int status = cli_output_open(&capture, &sink);
     if (status != CLI_DONE)
         return status;
@@ -215,13 +225,17 @@ static const cli_option options[] = {
      .help = "make a new folder of small captures instead, each with its dump",
      .more =
          "There is one for each record type, feature, field of samples, read_format and size of "
-         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data. Conditions "
+         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data. Directories "
+         "are packed into archives: feature-DIR_FORMAT.dir.little.perfile. Conditions "
          "and values of the tables that none of them has are named on standard error."},
     {"force", .letter = 'f', .help = "replace OUT and FILE if they exist"},
     {"seed", .value = "N", .code = OPTION_SEED, .help = "which values the fields have; default: 1",
      .more = "The same options give the same bytes on every machine."},
     {"to", .value = "FORM", .code = OPTION_FORM, .word = form_word,
-     .help = "the form; perf.data (default) or pipe"},
+     .help = "the form; perf.data (default), pipe, dir or archive",
+     .more =
+         "A directory has three files of records. An archive holds a perf.data file, or the form "
+         "that the description says."},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
      .help = "byte order of every field; little (default) or big"},
     {"attr-size", .value = "N", .code = OPTION_ATTR_SIZE,
@@ -233,6 +247,11 @@ static const cli_option options[] = {
      .more = "A single event may have no id in its samples; several always have one."},
     {"records", .value = "N", .code = OPTION_RECORDS,
      .help = "number of records of each type, 1 to 100000; default: 3"},
+    {"compress", .value = "[=LEVEL]", .code = OPTION_COMPRESS,
+     .help = "compress records of the kernel into COMPRESSED records, 1 (default) to 22",
+     .more = "The bytes then depend on the version of zstd, too."},
+    {"compressed2", .value = "[=LEVEL]", .code = OPTION_COMPRESSED2,
+     .help = "compress them into COMPRESSED2 records"},
     {"help", .code = CLI_OPTION_HELP, .help = "explain the command, with examples"},
     {"version", .code = CLI_OPTION_VERSION, .help = "print the version of perfile"},
     {0},
@@ -248,17 +267,17 @@ const cli_spec cli_generate_spec = {
     .options = options,
     .notes =
         "The fields of samples and counter values differ from event to event, and with\n"
-        "the seed.  Not in the capture: compressed records, AUX traces and formats of\n"
+        "the seed.  Not in the capture: AUX traces and formats of\n"
         "tracepoints, which have formats of their own; records of simpleperf.\n"
         "\n"
         "A description for --spec has a statement on each line; # begins a comment:\n"
         "\n"
-        "  seed 7                     # seed, to, byte-order, attr-size, events and records:\n"
-        "  to pipe                    # as the options\n"
-        "  event type=SOFTWARE sample_type=IP,TID,TIME flags=sample_id_all,precise_ip:2\n"
+        "  seed 7                     # seed, to, byte-order, attr-size, compress,\n"
+        "  to pipe                    # compressed2, events, records: as options\n"
+        "  event type=software sample_type=IP,TID,TIME flags=sample_id_all,precise_ip:2\n"
         "  record COMM pid=7 comm=\"two words\" sample_id.time=1000\n"
         "  record SAMPLE 3 pid=7      # three of them\n"
-        "  feature HOSTNAME hostname=demo\n"
+        "  feature HOSTNAME string=demo\n"
         "\n"
         "With events, records or features described, the capture has these, in this order,\n"
         "and no others; `record none` and `feature none` leave all of them out. Members have\n"
@@ -292,9 +311,19 @@ static int read_bounded(const char *option, uint32_t least, uint32_t most, uint3
     return CLI_CONTINUE;
 }
 
+/* Reads the level of an option, which may have none. */
+static int read_level(const char *option, uint32_t *to)
+{
+    *to = 1;
+    return optarg ? read_bounded(option, 1, 22, to) : CLI_CONTINUE;
+}
+
 /* Handles an option with its value in `optarg`.  Returns CLI_CONTINUE or an exit status. */
 static int read_option(int option, settings *set)
 {
+    /* An archive packs the form that a description says, or a file. */
+    static const uint32_t forms[] = {PERFILE_FORM_FILE, PERFILE_FORM_PIPE, PF_GENERATE_DIRECTORY,
+                                     0};
     size_t which;
     int status;
     switch (option) {
@@ -323,7 +352,8 @@ static int read_option(int option, settings *set)
         set->single = set->form = "--to";
         status = cli_choose("generate", "--to", optarg, form_word, &which);
         if (status == CLI_CONTINUE)
-            set->how.form = which ? PERFILE_FORM_PIPE : PERFILE_FORM_FILE;
+            set->how.form = forms[which];
+        set->archive = status == CLI_CONTINUE && !forms[which];
         return status;
     case OPTION_ORDER:
         set->single = set->form = "--byte-order";
@@ -331,6 +361,12 @@ static int read_option(int option, settings *set)
         if (status == CLI_CONTINUE)
             set->how.byte_order = which ? PERFILE_BYTE_ORDER_BIG : PERFILE_BYTE_ORDER_LITTLE;
         return status;
+    case OPTION_COMPRESS:
+        set->single = set->form = "--compress";
+        return read_level("--compress", &set->how.compress);
+    case OPTION_COMPRESSED2:
+        set->single = set->form = "--compressed2";
+        return read_level("--compressed2", &set->how.compress2);
     case OPTION_EVENTS:
         set->single = set->form = "--events";
         return read_bounded("--events", 1, PF_GENERATE_MOST_EVENTS, &set->how.n_events);
@@ -359,6 +395,8 @@ static int check(const settings *set, int argc)
                    : cli_usage("generate", "--matrix needs the name of a folder");
     if (!set->out)
         return cli_usage("generate", "missing output: give -o OUT or --matrix DIR");
+    if (set->how.compress && set->how.compress2)
+        return cli_usage("generate", "give --compress or --compressed2, not both");
     if (set->expect && strcmp(set->expect, set->out) == 0)
         return cli_usage("generate", "--expect and -o name the same file");
     return cli_reject_terminal("generate", set->out, "a capture");
