@@ -206,7 +206,7 @@ static perfile_status make_record(pf_gen *g, const making_of *what, const pf_gen
  * are chosen. */
 static perfile_status add_record(pf_gen *g, const making_of *what, perfile_error *err)
 {
-    enum { CHOICES = 24 };
+    enum { CHOICES = 6 };
     const pf_row *row = what->row;
     const pf_gen_wanted w = {.row = row,
                              .shape = what->shape,
