@@ -378,6 +378,40 @@ static void put_columns(const char *folder)
     }
 }
 
+/* Descriptions of captures for fuzz_spec.c: all kinds of statements, members and values, and some
+ * that are wrong. */
+static void put_descriptions(const char *folder)
+{
+    static const char *const texts[] = {
+        "seed 7 # settings\nto pipe\nbyte-order big\nattr-size 96\nrecords 1\nevents 2\n",
+        "event type=software sample_type=IP,TID,TIME,ID flags=sample_id_all,precise_ip:2 ids=5,6\n"
+        "event sample_freq=4000 sample_type=IP,TID,TIME,ID ids=9\nfeature none\n"
+        "record COMM pid=7 comm=\"two words\" sample_id.time=1000\nrecord SAMPLE 3 attr=1 id=9\n",
+        "record MMAP2 3 pid=0x7 filename=\"/bin/\\xff\\\"a b\" prot=5\n"
+        "record MMAP2 misc=0x4002 build_id=0102030405060708090a0b0c0d0e0f1011121314\n",
+        "event sample_type=READ,CALLCHAIN,RAW,BRANCH_STACK,REGS_USER,STACK_USER,WEIGHT_STRUCT "
+        "read_format=GROUP,LOST sample_regs_user=3 branch_sample_type=USER\n"
+        "record SAMPLE callchain=0x1000,-1 values.cntr[1].lost=3 raw=00000000 regs_user.abi=2 "
+        "regs_user.regs=1,2 stack_user.data=0102030405060708 branch_stack.lbr[1].from=9 "
+        "branch_stack.lbr[0].flags=mispred,cycles:3 weight.var2_w=4\n",
+        "feature NRCPUS nr_cpus_avail=2\nfeature CPU_TOPOLOGY\nfeature HOSTNAME string=demo\n"
+        "feature CMDLINE cmdline=perf,\"a, b\",c\nrecord none\n",
+        "to pipe\nrecord THREAD_MAP entries[2].comm=x entries[0].pid=-1\nrecord CPU_MAP type=0\n"
+        "record STAT_CONFIG data=2\nrecord ID_INDEX entries=0\nrecord EVENT_UPDATE type=0\n",
+        "record SAMPLE ip=\"x\n",
+        "record MMAP2 pdi=7\n",
+        "evnt\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char name[16];
+        builder b = {0};
+        build_bytes(&b, texts[i], strlen(texts[i]));
+        snprintf(name, sizeof name, "%zu", i);
+        seeds_put(folder, "spec", name, &b);
+        build_clear(&b);
+    }
+}
+
 /* Text, NUL and body, then the choices of fuzz_expr.c. */
 static void put_expressions(const char *folder)
 {
@@ -722,6 +756,7 @@ int main(int argc, char **argv)
     put_lives(argv[1]);
     put_pairs(argv[1]);
     put_expressions(argv[1]);
+    put_descriptions(argv[1]);
     put_archives(argv[1]);
     put_archive_meta(argv[1]);
     put_columns(argv[1]);

@@ -8,10 +8,11 @@
 #include "generate/covered.h"
 #include "generate/make.h"
 #include "generate/show.h"
+#include "generate/spec.h"
 
 enum {
     PF_GEN_ROOM = 1 << 16, /* bytes of a record, and of a feature */
-    PF_GEN_IDS = 2,        /* ids of each event */
+    PF_GEN_IDS = 2,        /* ids of an event, unless they are given */
     PF_GEN_FEATURES = 64   /* features of a capture, at most */
 };
 
@@ -22,7 +23,8 @@ typedef struct pf_gen pf_gen;
 typedef struct pf_gen_event {
     perfile_attr attr;
     perfile_layout layout;
-    uint64_t ids[PF_GEN_IDS];
+    uint64_t ids[PF_SPEC_MOST_IDS];
+    unsigned n_ids;
 } pf_gen_event;
 
 /* A feature that was written. */
@@ -32,26 +34,46 @@ typedef struct pf_gen_section {
     pf_shown line; /* the content, `"data":{…}` */
 } pf_gen_section;
 
+/* The compressed record that is being made. */
+typedef struct pf_gen_pack {
+    struct pf_deflate *zstd; /* NULL: records are not compressed */
+    pf_buffer piece;         /* of the stream, not yet compressed */
+    uint64_t index;          /* of the compressed record */
+    uint64_t stream;         /* bytes of complete records in the stream */
+    pf_shown lines;          /* of the records that end in the piece */
+} pf_gen_pack;
+
 struct pf_gen {
+    pf_generate_options options; /* with defaults */
     const pf_generate_options *o;
     pf_generate_summary *sum;
     perfile_writer *writer;
     bool swap;
     pf_maker maker;
     pf_gen_event *events;
+    pf_arena of_events;          /* bytes that their attrs borrow */
     const pf_gen_event *current; /* of the record that is being made */
     pf_encode_space space;
     perfile_encode_options how;
     pf_gen_section sections[PF_GEN_FEATURES];
     unsigned n_sections;
     pf_shown attrs, records;
-    uint64_t bytes;                 /* of records */
+    pf_gen_pack pack;
+    uint32_t part;       /* of a directory, that records are written to: data, data.0, data.1 */
+    uint64_t bytes;      /* of records, in the first part */
+    bool has_parts;      /* records were written to another file than the first */
+    uint64_t part_bytes; /* of records, in this one if it is another */
     uint64_t first_time, last_time; /* of samples; 0: none yet */
 };
 
 static inline bool pf_gen_is_pipe(const pf_gen *g)
 {
     return g->o->form == PERFILE_FORM_PIPE;
+}
+
+static inline bool pf_gen_is_directory(const pf_gen *g)
+{
+    return g->o->form == PF_GENERATE_DIRECTORY;
 }
 
 /* Returns the offset of the records. */
@@ -71,10 +93,17 @@ typedef struct pf_gen_wanted {
                              size_t *len, perfile_error *err);
 } pf_gen_wanted;
 
+/* Takes the values of the struct that is made next from a statement, as far as it gives them; NULL:
+ * none. */
+void pf_gen_take(pf_gen *g, const pf_spec_item *item);
+
 /* Makes a struct that can be encoded: *made is it, with the counts that the encoder sets.  Returns
- * PERFILE_END if there is none. */
+ * PERFILE_END if there is none; but fails if values are given. */
 perfile_status pf_gen_make(pf_gen *g, const pf_gen_wanted *w, void *made, size_t *len,
                            perfile_error *err);
+
+/* Returns `st`, with *err as *why. */
+perfile_status pf_gen_fail_as(const perfile_error *why, perfile_status st, perfile_error *err);
 
 /* Notes that nothing of a type or feature is in the capture.  `name` is static. */
 void pf_gen_leave_out(pf_gen *g, const char *name);
@@ -85,6 +114,15 @@ void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n);
 /* Writes the `len` bytes of a record. */
 perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
                           perfile_error *err);
+
+/* Returns the list of a description if the capture has these items and no others; NULL if they are
+ * chosen here. */
+static inline const pf_spec_list *pf_gen_said(const pf_gen *g, size_t list)
+{
+    const pf_spec *spec = g->o->spec;
+    const pf_spec_list *l = spec ? (const void *)((const uint8_t *)spec + list) : NULL;
+    return l && l->said ? l : NULL;
+}
 
 /* Returns true if records of the row can be in a capture of this form by themselves.  Those that a
  * file has as sections are in pipes only; events and features are made in another place. */
@@ -99,9 +137,20 @@ perfile_status pf_gen_features(pf_gen *g, perfile_error *err);
 
 /* Begins a line of the dump. */
 void pf_gen_begin_line(pf_shown *out, const char *kind);
+/* Compressed records: returns true if records of this type go into them; pf_gen_pack_add() takes
+ * the bytes of a record, pf_gen_pack_flush() writes what was taken. */
+bool pf_gen_packs(const pf_gen *g, uint32_t type);
+perfile_status pf_gen_pack_begin(pf_gen *g, perfile_error *err);
+perfile_status pf_gen_pack_add(pf_gen *g, perfile_bytes bytes, perfile_error *err);
+perfile_status pf_gen_pack_flush(pf_gen *g, perfile_error *err);
+/* Begins another stream, for another file of a directory. */
+perfile_status pf_gen_pack_again(pf_gen *g, perfile_error *err);
+void pf_gen_pack_end(pf_gen *g);
+
 /* Begins the line of a record of `size` bytes, and counts it; its body comes next.  `name` is
- * without its prefix. */
-void pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc, size_t size);
+ * without its prefix.  Returns where the line is written. */
+pf_shown *pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc,
+                              size_t size);
 /* Writes the member `name`: null for types and features that the contract of dumps does not have.
  */
 void pf_gen_show_name(pf_shown *out, const char *name);

@@ -4,24 +4,60 @@
 #ifndef PF_GENERATE_COMMAND_H
 #define PF_GENERATE_COMMAND_H
 
+#include "perfile/copy.h"
 #include "perfile/sink.h"
+#include "perfile/source.h"
 #include "perfile/writer.h"
+
+/* pf_generate_options.form, besides PERFILE_FORM_…: a directory, which needs a sink of
+ * perfile_sink_directory(). */
+#define PF_GENERATE_DIRECTORY 100U
 
 enum { PF_GENERATE_MOST_EVENTS = 64, PF_GENERATE_MOST_ROUNDS = 100000 };
 
+/* A description of a capture as text: its events, records and features. */
+typedef struct pf_spec pf_spec;
+
+/* Reads a description; see `perfile generate --help`.  The caller calls pf_spec_free().
+ * PERFILE_E_USAGE, PERFILE_E_LIMIT with err->where "spec": a line is wrong, and the message names
+ * it. */
+perfile_status pf_spec_read(perfile_source *from, pf_spec **spec, perfile_error *err);
+void pf_spec_free(pf_spec *spec); /* may be NULL */
+/* pf_spec_kind(): what a description is, by its first byte. */
+enum {
+    PF_SPEC_TEXT,
+    PF_SPEC_CBOR, /* of `perfile dump --format cbor`: pf_generate_dumped() */
+    PF_SPEC_JSON
+};
+perfile_status pf_spec_kind(perfile_source *from, unsigned *kind, perfile_error *err);
+
+/* Writes the capture of a dump in CBOR to `sink`, and finishes it.  note() is called for what the
+ * dump does not have, and may be NULL.  Errors have the offset in the dump. */
+perfile_status pf_generate_dumped(perfile_source *from,
+                                  void (*note)(void *user, const perfile_note *note), void *user,
+                                  perfile_sink *sink, perfile_error *err);
+
+/* Returns the form that the description asks for; 0 if it says none. */
+uint32_t pf_spec_form(const pf_spec *spec);
+/* Returns how many records the statements of the description ask for. */
+uint64_t pf_spec_records(const pf_spec *spec);
+
+/* 0 in a member that has no other meaning of it: as `spec` says, or the default. */
 typedef struct pf_generate_options {
-    uint64_t seed;
-    uint32_t form;       /* PERFILE_FORM_FILE, PERFILE_FORM_PIPE */
-    uint32_t byte_order; /* PERFILE_BYTE_ORDER_… */
+    uint64_t seed;       /* 0: 1 */
+    uint32_t form;       /* PERFILE_FORM_FILE, _PIPE, PF_GENERATE_DIRECTORY; 0: a file */
+    uint32_t byte_order; /* PERFILE_BYTE_ORDER_…; 0: little-endian */
     uint32_t attr_size;  /* bytes of attrs; 0: those of the newest kernel */
-    uint32_t n_events;   /* 1 to PF_GENERATE_MOST_EVENTS */
-    uint32_t rounds;     /* records of each type, 1 to PF_GENERATE_MOST_ROUNDS */
-    uint32_t type;       /* records of this type only; 0: of all types */
-    uint32_t feature;    /* this feature only; 0: all of them, UINT32_MAX: none */
-    uint64_t fields;     /* sample_type of all events; 0: any */
+    uint32_t n_events;   /* 1 to PF_GENERATE_MOST_EVENTS; 0: 3, or as many as are described */
+    uint32_t rounds;     /* records of each type, 1 to PF_GENERATE_MOST_ROUNDS; 0: 3 */
+    uint32_t compress, compress2; /* zstd level of COMPRESSED, or COMPRESSED2, records; 0: none */
+    uint32_t type;                /* records of this type only; 0: of all types */
+    uint32_t feature;             /* this feature only; 0: all of them, UINT32_MAX: none */
+    uint64_t fields;              /* sample_type of all events; 0: any */
     bool has_read_format;
     uint32_t read_format;       /* of all events, with has_read_format */
     struct pf_covered *covered; /* gets what the capture has; may be NULL */
+    const pf_spec *spec;        /* may be NULL */
 } pf_generate_options;
 
 typedef struct pf_generate_summary {
@@ -32,7 +68,8 @@ typedef struct pf_generate_summary {
 
 /* Writes a capture to `sink`, and what `perfile dump --format jsonl` shows of it to `expect` (may
  * be NULL).  Both are finished on success, and stay the caller's.  The same options give the same
- * bytes on every machine.  PERFILE_E_USAGE: an option is out of range. */
+ * bytes on every machine; compressed ones with the same version of zstd.  PERFILE_E_USAGE: an
+ * option is out of range; with err->where "spec": no capture can be as it is described. */
 perfile_status pf_generate(const pf_generate_options *options, perfile_sink *sink,
                            perfile_sink *expect, pf_generate_summary *sum, perfile_error *err);
 
@@ -42,8 +79,9 @@ typedef struct pf_matrix_summary {
 } pf_matrix_summary;
 
 /* Writes small captures into `folder` (PERFILE_SINK_FOLDER), each named for what it has:
- * record-MMAP2.file.little.data; beside each a dump, record-MMAP2.file.little.jsonl.  Finishes the
- * folder on success.  Calls missed() for everything in the tables that no capture has. */
+ * record-MMAP2.file.little.data (a directory as archive, .dir.little.perfile); beside each a dump,
+ * record-MMAP2.file.little.jsonl.  Finishes the folder on success.  Calls missed() for everything
+ * in the tables that no capture has. */
 perfile_status pf_generate_matrix(uint64_t seed, perfile_sink *folder,
                                   void (*missed)(void *user, const char *what), void *user,
                                   pf_matrix_summary *sum, perfile_error *err);

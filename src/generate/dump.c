@@ -1,6 +1,7 @@
 /* The dump of the capture: `perfile dump --format jsonl`, without its records' bodies. */
 #include "generate/capture.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -11,8 +12,10 @@ uint64_t pf_gen_data_offset(const pf_gen *g)
 {
     if (pf_gen_is_pipe(g))
         return PIPE_HEADER;
-    return FILE_HEADER +
-           (uint64_t)g->o->n_events * (8 * PF_GEN_IDS + g->maker.attr_size + ATTR_ENTRY);
+    uint64_t offset = FILE_HEADER;
+    for (uint32_t i = 0; i < g->o->n_events; i++)
+        offset += 8 * g->events[i].n_ids + g->maker.attr_size + ATTR_ENTRY;
+    return offset;
 }
 
 void pf_gen_begin_line(pf_shown *out, const char *kind)
@@ -31,14 +34,28 @@ void pf_gen_show_name(pf_shown *out, const char *name)
         pf_show_null(out);
 }
 
-void pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc, size_t size)
+pf_shown *pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc,
+                              size_t size)
 {
-    pf_shown *out = &g->records;
+    const bool packed = pf_gen_packs(g, type);
+    pf_shown *out = packed ? &g->pack.lines : &g->records;
     pf_gen_begin_line(out, "record");
     pf_show_key(out, "index");
     pf_show_count(out, g->sum->records);
     pf_show_key(out, "offset");
-    pf_show_decimal(out, pf_gen_data_offset(g) + g->bytes);
+    pf_show_decimal(out, g->part ? g->part_bytes : pf_gen_data_offset(g) + g->bytes);
+    if (g->part) {
+        char file[24];
+        snprintf(file, sizeof file, "data.%" PRIu32, g->part - 1);
+        pf_show_key(out, "file");
+        pf_show_plain(out, file);
+    }
+    if (packed) {
+        pf_show_key(out, "compressed_in");
+        pf_show_count(out, g->pack.index);
+        pf_show_key(out, "stream_offset");
+        pf_show_decimal(out, g->pack.stream);
+    }
     pf_show_key(out, "type");
     pf_show_count(out, type);
     char whole[64];
@@ -49,7 +66,11 @@ void pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t mi
     pf_show_key(out, "size");
     pf_show_count(out, size);
     g->sum->records++;
-    g->bytes += size;
+    if (packed)
+        g->pack.stream += size;
+    else
+        *(g->part ? &g->part_bytes : &g->bytes) += size;
+    return out;
 }
 
 static void show_section(pf_shown *out, const char *key, uint64_t offset, uint64_t size)

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/error.h"
+#include "perf/header.h"
 #include "schema/command.h"
 
 static perfile_status encode_feature(pf_gen *g, const pf_gen_wanted *w, const void *given,
@@ -27,14 +28,16 @@ static perfile_status describe_events(pf_gen *g, perfile_event_desc *desc, perfi
         return st;
     perfile_event_desc_entry *entries = p;
     for (size_t i = 0; i < n; i++)
-        entries[i] =
-            (perfile_event_desc_entry){.attr = g->events[i].attr,
-                                       .name = {(const uint8_t *)name, sizeof name - 1},
-                                       .ids = perfile_words_u64(g->events[i].ids, PF_GEN_IDS)};
+        entries[i] = (perfile_event_desc_entry){
+            .attr = g->events[i].attr,
+            .name = {(const uint8_t *)name, sizeof name - 1},
+            .ids = perfile_words_u64(g->events[i].ids, g->events[i].n_ids)};
     desc->attr_size = g->maker.attr_size;
     desc->events = perfile_event_desc_entry_list(entries, n, sizeof *entries);
     return PERFILE_OK;
 }
+
+enum { PF_ZSTD = 1, PF_PAGE = 4096 /* more than a piece of the compressed stream */ };
 
 /* Makes the content of a feature agree with the rest of the capture, and sets the versions that are
  * the only ones. */
@@ -50,6 +53,16 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
         break;
     case PERFILE_FEATURE_NRCPUS:
         cpus->nr_cpus_avail = cpus->nr_cpus_online = g->maker.n_cpus;
+        break;
+    case PERFILE_FEATURE_DIR_FORMAT: /* 1: there are files data.N */
+        ((perfile_dir_format *)given)->version = g->has_parts;
+        break;
+    case PERFILE_FEATURE_COMPRESSED:
+        *(perfile_compression *)given =
+            (perfile_compression){.type = PF_ZSTD,
+                                  .level = g->o->compress + g->o->compress2,
+                                  .ratio = 1,
+                                  .mmap_len = PF_PAGE};
         break;
     case PERFILE_FEATURE_EVENT_DESC:
         return describe_events(g, given, err);
@@ -71,16 +84,53 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
 bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 {
     enum { SIMPLEPERF = 128 /* the first feature that perf does not have */ };
+    if (number == PERFILE_FEATURE_COMPRESSED)
+        return o->compress || o->compress2;
     return number < SIMPLEPERF && number != PERFILE_FEATURE_AUXTRACE &&
-           number != PERFILE_FEATURE_DIR_FORMAT && number != PERFILE_FEATURE_COMPRESSED &&
+           (number != PERFILE_FEATURE_DIR_FORMAT || o->form == PF_GENERATE_DIRECTORY) &&
            number != PERFILE_FEATURE_TRACING_DATA &&
            (o->form != PERFILE_FORM_PIPE || number != PERFILE_FEATURE_BUILD_ID);
 }
 
-/* Returns true if the capture is to have this feature.  The number of CPUs is with every feature,
- * because CPU_TOPOLOGY cannot be read without it. */
-static bool is_wanted(const pf_generate_options *o, uint32_t number)
+/* Returns true for features that describe the form of the capture: readers need them. */
+static bool is_of_form(uint32_t number)
 {
+    return number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_DIR_FORMAT;
+}
+
+/* Returns true if the writer would add an empty HOSTNAME: readers of big-endian files infer from it
+ * how wide the words of the feature bitmap are.  It is made here, so that it is in the dump. */
+static bool needs_hostname(const pf_gen *g)
+{
+    const pf_generate_options *o = g->o;
+    const pf_spec_list *said = pf_gen_said(g, offsetof(pf_spec, features));
+    uint64_t bitmap[4] = {0}, narrow[4];
+    if (o->byte_order != PERFILE_BYTE_ORDER_BIG || o->form == PERFILE_FORM_PIPE)
+        return false;
+    for (uint32_t i = 0; said && i < said->n; i++)
+        bitmap[said->at[i].row->number / 64] |= UINT64_C(1) << said->at[i].row->number % 64;
+    return o->compress || o->compress2 || o->form == PF_GENERATE_DIRECTORY ||
+           (said && said->n && pf_perf_bitmap_narrow(bitmap, narrow));
+}
+
+/* Returns true if the capture is to have this feature, and sets *item to the statement that says
+ * so. Without statements the number of CPUs is with every feature, because CPU_TOPOLOGY cannot be
+ * read without it. */
+static bool is_wanted(const pf_gen *g, const pf_row *row, const pf_spec_item **item)
+{
+    const pf_generate_options *o = g->o;
+    const uint32_t number = row->number;
+    const pf_spec_list *said = pf_gen_said(g, offsetof(pf_spec, features));
+    *item = NULL;
+    for (uint32_t i = 0; said && i < said->n; i++)
+        if (said->at[i].row == row)
+            *item = &said->at[i];
+    if (number == PERFILE_FEATURE_HOSTNAME && needs_hostname(g))
+        return true;
+    if (said && !is_of_form(number))
+        return *item;
+    if (is_of_form(number))
+        return pf_gen_makes_feature(o, number);
     return pf_gen_makes_feature(o, number) &&
            (!o->feature || o->feature == number ||
             (o->feature != UINT32_MAX && number == PERFILE_FEATURE_NRCPUS));
@@ -131,8 +181,17 @@ static perfile_status end_features(pf_gen *g, uint32_t number, perfile_error *er
     return st;
 }
 
+/* Arrays with an item for each CPU are made, and read, by this number. */
+static void note_cpus(pf_gen *g, const perfile_nrcpus *cpus)
+{
+    enum { MOST = 4096 };
+    const uint32_t n = cpus->nr_cpus_avail;
+    g->how.n_cpus = n;
+    g->maker.n_cpus = n == 0 ? 1 : n < MOST ? n : MOST;
+}
+
 static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_shape *shape,
-                                  void *given, perfile_error *err)
+                                  const pf_spec_item *item, void *given, perfile_error *err)
 {
     pf_gen_section *s = &g->sections[g->n_sections];
     const pf_gen_wanted w = {.row = row,
@@ -142,6 +201,10 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
                              .settle = row->settle,
                              .adjust = adjust_feature,
                              .encode = encode_feature};
+    if (item && !pf_gen_makes_feature(g->o, row->number))
+        return pf_spec_fail(item->line, err, "%s is not made, or is no feature of this form",
+                            row->name);
+    pf_gen_take(g, item);
     perfile_status st = pf_gen_make(g, &w, given, &s->len, err);
     if (st == PERFILE_END) {
         pf_gen_leave_out(g, row->name);
@@ -150,6 +213,8 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
     if (st != PERFILE_OK)
         return st;
     const perfile_bytes payload = {g->space.out, s->len};
+    if (row->number == PERFILE_FEATURE_NRCPUS)
+        note_cpus(g, given);
     s->row = row;
     pf_show_key(&s->line, "data");
     pf_show_open(&s->line, '{');
@@ -177,14 +242,17 @@ perfile_status pf_gen_features(pf_gen *g, perfile_error *err)
     void *given = pf_alloc(1, most);
     perfile_status st = given ? PERFILE_OK : pf_fail_nomem(err, "generate");
     pf_gen_choose_ids(g, 0, g->o->n_events);
+    if (pf_gen_said(g, offsetof(pf_spec, features)))
+        g->how.n_cpus = 0;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
         if (pf_gen_makes_feature(g->o, rows[i].number))
             last = rows[i].number > last ? rows[i].number : last;
-        if (is_wanted(g->o, rows[i].number))
-            st = add_feature(g, &rows[i], pf_feature_shape_at(i), given, err);
+        const pf_spec_item *item;
+        if (is_wanted(g, &rows[i], &item))
+            st = add_feature(g, &rows[i], pf_feature_shape_at(i), item, given, err);
         pf_arena_free(&g->maker.arena);
     }
-    if (st == PERFILE_OK && pf_gen_is_pipe(g) && g->o->feature != UINT32_MAX)
+    if (st == PERFILE_OK && pf_gen_is_pipe(g) && g->n_sections)
         st = end_features(g, last + 1, err);
     pf_free(given);
     return st;

@@ -174,6 +174,17 @@ static perfile_status bytes_of(pf_maker *m, const pf_member *member, perfile_byt
     return PERFILE_OK;
 }
 
+/* Returns the member of the statement that is given for `member` at this place, and notes that it
+ * is used; NULL if its value is to be chosen. */
+static const pf_given_member *given_of(pf_maker *m, const pf_member *member)
+{
+    const int at = m->given ? pf_given_find(m->given, &m->place, member->name) : -1;
+    if (at < 0)
+        return NULL;
+    m->used[at / 64] |= UINT64_C(1) << at % 64;
+    return &m->given->at[at];
+}
+
 /* Returns how many items an array has. */
 static size_t count_of(pf_maker *m, const pf_member *member, unsigned of)
 {
@@ -223,8 +234,10 @@ static perfile_status strings_of(pf_maker *m, const pf_step *s, perfile_strings 
 static perfile_status list_of(pf_maker *m, const pf_step *s, perfile_list *list, perfile_error *err)
 {
     const size_t width = pf_struct_shapes[s->member->of].size;
-    const size_t n = count_of(m, s->member, s->of);
+    size_t n = count_of(m, s->member, s->of);
     void *p;
+    if (m->given && pf_given_items(m->given, &m->place, s->member->name, &n))
+        given_of(m, s->member);
     perfile_status st = pf_arena_get(&m->arena, (n + 1) * width, &p, err);
     *list = (perfile_list){.bytes = {p, n * width}, .n = n, .given = n ? (uint32_t)width : 0};
     return st;
@@ -233,6 +246,9 @@ static perfile_status list_of(pf_maker *m, const pf_step *s, perfile_list *list,
 static perfile_status value_of(pf_maker *m, const pf_step *s, perfile_error *err)
 {
     perfile_status st = PERFILE_OK;
+    const pf_given_member *given = given_of(m, s->member);
+    if (given)
+        return pf_given_store(given, m->given->line, s->member, &m->arena, s->at, err);
     switch (s->member->type) {
     case PERFILE_STORED_TEXT:
         *(perfile_bytes *)(void *)s->at = text_of(m, s->member);
@@ -299,7 +315,10 @@ static void finish_struct(pf_maker *m, unsigned of, uint8_t *base)
         btf->data_size = (uint32_t)btf->data.len;
         break;
     case PF_SHAPE_weight:
-        weight->word = weight->has_full ? 0 : pf_random_next(&m->dice);
+        weight->word = weight->has_full ? 0
+                       : m->given       ? weight->var1_dw | (uint64_t)weight->var2_w << 32 |
+                                        (uint64_t)weight->var3_w << 48
+                                  : pf_random_next(&m->dice);
         weight->var1_dw = (uint32_t)weight->word;
         weight->var2_w = (uint16_t)(weight->word >> 32);
         weight->var3_w = (uint16_t)(weight->word >> 48);
@@ -334,9 +353,10 @@ static void decide(pf_maker *m, const pf_row_shape *outer, const pf_step *s)
         memcpy(s->at, &m->present, sizeof m->present);
         return;
     }
-    const bool rolled = pf_random_below(&m->dice, 2) && strcmp(s->member->name, "has_extra") != 0;
+    bool rolled = pf_random_below(&m->dice, 2) && strcmp(s->member->name, "has_extra") != 0;
     pf_made_condition *c = condition_of(m, shape_name(outer, s->of), s->member->name);
-    if (c && !c->forced)
+    const bool decided = m->given && pf_given_decides(m->given, &m->place, s->member, &rolled);
+    if (c && (decided || !c->forced))
         c->value = rolled;
     *s->at = c ? c->value : rolled;
 }
@@ -347,6 +367,7 @@ perfile_status pf_make(pf_maker *m, const pf_row_shape *shape, unsigned of, void
     pf_members visit;
     pf_step s;
     perfile_status st = PERFILE_OK;
+    const pf_place place = m->place;
     pf_members_begin(&visit, shape, of, out);
     while (st == PERFILE_OK && pf_members_next(&visit, &s)) {
         switch (s.what) {
@@ -366,8 +387,48 @@ perfile_status pf_make(pf_maker *m, const pf_row_shape *shape, unsigned of, void
         default:
             break;
         }
+        if (m->given)
+            pf_place_step(&m->place, &s);
     }
+    m->place = place;
     if (st == PERFILE_OK)
         finish_struct(m, of, out);
+    return st;
+}
+
+/* Fails if a given id is not of the event of the record: a reader would find another event. */
+static perfile_status check_id(const pf_maker *m, const pf_given_member *given, const pf_step *s,
+                               perfile_error *err)
+{
+    uint64_t id;
+    if (s->member->kind != PERFILE_KIND_EVENT_ID || !m->layout ||
+        pf_type_width(s->member->type) != 8)
+        return PERFILE_OK;
+    memcpy(&id, s->at, sizeof id);
+    for (uint32_t i = 0; i < m->n_ids; i++)
+        if (m->ids[i] == id)
+            return PERFILE_OK;
+    return pf_spec_fail(m->given->line, err, "%.60s: %.40s is not an id of the event", given->path,
+                        given->value);
+}
+
+perfile_status pf_make_given(pf_maker *m, const pf_row_shape *shape, unsigned of, void *out,
+                             perfile_error *err)
+{
+    pf_members visit;
+    pf_step s;
+    perfile_status st = PERFILE_OK;
+    const pf_place place = m->place;
+    pf_members_begin(&visit, shape, of, out);
+    while (st == PERFILE_OK && pf_members_next(&visit, &s)) {
+        const pf_given_member *given =
+            s.what == PF_STEP_VALUE || s.what == PF_STEP_LIST ? given_of(m, s.member) : NULL;
+        if (given)
+            st = pf_given_store(given, m->given->line, s.member, &m->arena, s.at, err);
+        if (given && st == PERFILE_OK)
+            st = check_id(m, given, &s, err);
+        pf_place_step(&m->place, &s);
+    }
+    m->place = place;
     return st;
 }

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/random.h"
-#include "generate/members.h"
+#include "generate/given.h"
 
 enum { PF_MADE_IDS = 16, PF_MADE_CONDITIONS = 96 };
 
@@ -29,13 +29,20 @@ typedef struct pf_maker {
     int32_t clock;
     uint32_t turn; /* enumerated values come in turn */
     pf_made_condition conditions[PF_MADE_CONDITIONS];
-    unsigned n_conditions; /* 0 before the first struct of a kind is made */
+    unsigned n_conditions;             /* 0 before the first struct of a kind is made */
+    const pf_given *given;             /* values that are not chosen here; NULL: none */
+    pf_place place;                    /* its paths begin so */
+    uint64_t used[PF_GIVEN_MOST / 64]; /* which of them the struct has */
 } pf_maker;
 
 /* Fills *out, a zeroed struct of this shape; `of` is its PF_SHAPE_… or PF_N_SHAPES.  It borrows
  * from the arena. */
 perfile_status pf_make(pf_maker *m, const pf_row_shape *shape, unsigned of, void *out,
                        perfile_error *err);
+
+/* Stores the given values once more, after others may have been changed. */
+perfile_status pf_make_given(pf_maker *m, const pf_row_shape *shape, unsigned of, void *out,
+                             perfile_error *err);
 
 /* Remembers that the condition `where` ("shape.member"), which the encoder rejected, must have the
  * other value when the struct is made again.  Returns false if that is the name of no condition. */

@@ -1,5 +1,7 @@
 /* pf_generate_matrix(): a folder of small captures, each for one thing of the tables.
  *
+ * A directory is packed into an archive, so that it is a single file as well.
+ *
  * For each form and byte order there is a file for each record type, each feature, each field of
  * samples, each read_format and each size of attrs.  The set of what was covered is that of the
  * tables, so that a new row is missed until a file has it. */
@@ -9,6 +11,7 @@
 #include "base/error.h"
 #include "generate/capture.h"
 #include "io/out.h"
+#include "perfile/archive.h"
 #include "schema/command.h"
 
 enum {
@@ -43,27 +46,37 @@ static perfile_status put(matrix *m, const char *name, const char *suffix,
     return st;
 }
 
+/* Makes a sink for a directory, which becomes a single file: an archive. */
+static perfile_status open_archive(perfile_sink *bytes, perfile_sink **archive, perfile_error *err)
+{
+    const perfile_archive_options how = {.size = sizeof how, .flags = PERFILE_ARCHIVE_DIRECTORY};
+    return perfile_archive_sink(bytes, &how, archive, err);
+}
+
 /* Makes the capture of m->how and its dump, and writes both; with `only_new` not if it has nothing
  * that no other has. */
 static perfile_status add_one(matrix *m, const char *name, bool only_new, bool *written,
                               perfile_error *err)
 {
     pf_generate_summary sum;
-    perfile_sink *capture = NULL, *dump = NULL;
+    const bool packed = m->how.form == PF_GENERATE_DIRECTORY;
+    perfile_sink *capture = NULL, *dump = NULL, *archive = NULL;
     size_t before, after = 0;
     pf_covered_count(m->covered, &before);
     perfile_status st = perfile_sink_memory(name, &capture, err);
     if (st == PERFILE_OK)
         st = perfile_sink_memory(name, &dump, err);
+    if (st == PERFILE_OK && packed)
+        st = open_archive(capture, &archive, err);
     if (st == PERFILE_OK)
-        st = pf_generate(&m->how, capture, dump, &sum, err);
+        st = pf_generate(&m->how, archive ? archive : capture, dump, &sum, err);
     pf_covered_count(m->covered, &after);
     *written = st == PERFILE_OK && (!only_new || after > before);
     if (*written)
-        st = put(m, name, ".data", capture, err);
+        st = put(m, name, packed ? ".perfile" : ".data", capture, err);
     if (*written && st == PERFILE_OK)
         st = put(m, name, ".jsonl", dump, err);
-    perfile_sink_close(capture);
+    perfile_sink_close(archive ? archive : capture); /* an archive owns the sink of its bytes */
     perfile_sink_close(dump);
     m->sum->files += *written;
     m->how.seed++;
@@ -181,6 +194,35 @@ static perfile_status add_attr_sizes(matrix *m, perfile_error *err)
     return st;
 }
 
+/* Records of all types, as far as they are of the kernel in compressed records. */
+static perfile_status add_compressed(matrix *m, perfile_error *err)
+{
+    const pf_generate_options usual = m->how;
+    m->how.type = 0;
+    m->how.rounds = 1;
+    m->how.compress = 1;
+    perfile_status st = add(m, "record-COMPRESSED", err);
+    m->how.compress = 0;
+    m->how.compress2 = 1;
+    if (st == PERFILE_OK)
+        st = add(m, "record-COMPRESSED2", err);
+    m->how.compress2 = 0;
+    m->how.type = usual.type;
+    m->how.rounds = usual.rounds;
+    return st;
+}
+
+/* Directories: plain and compressed. */
+static perfile_status add_directories(matrix *m, perfile_error *err)
+{
+    m->how.type = 0;
+    m->how.feature = NO_FEATURE;
+    m->how.n_events = 3;
+    m->how.rounds = 2;
+    perfile_status st = add(m, "feature-DIR_FORMAT", err);
+    return st == PERFILE_OK ? add_compressed(m, err) : st;
+}
+
 static perfile_status add_all(matrix *m, perfile_error *err)
 {
     m->how.type = PERFILE_RECORD_SAMPLE;
@@ -194,7 +236,9 @@ static perfile_status add_all(matrix *m, perfile_error *err)
         st = add_fields(m, err);
     if (st == PERFILE_OK)
         st = add_read_formats(m, err);
-    return st == PERFILE_OK ? add_attr_sizes(m, err) : st;
+    if (st == PERFILE_OK)
+        st = add_attr_sizes(m, err);
+    return st == PERFILE_OK ? add_compressed(m, err) : st;
 }
 
 perfile_status pf_generate_matrix(uint64_t seed, perfile_sink *folder,
@@ -204,7 +248,9 @@ perfile_status pf_generate_matrix(uint64_t seed, perfile_sink *folder,
     static const struct {
         const char *name;
         uint32_t number;
-    } forms[] = {{"file", PERFILE_FORM_FILE}, {"pipe", PERFILE_FORM_PIPE}},
+    } forms[] = {{"file", PERFILE_FORM_FILE},
+                 {"pipe", PERFILE_FORM_PIPE},
+                 {"dir", PF_GENERATE_DIRECTORY}},
       orders[] = {{"little", PERFILE_BYTE_ORDER_LITTLE}, {"big", PERFILE_BYTE_ORDER_BIG}};
     char text[96];
     size_t at = 0;
@@ -213,12 +259,12 @@ perfile_status pf_generate_matrix(uint64_t seed, perfile_sink *folder,
     perfile_status st = m.covered ? PERFILE_OK : pf_fail_nomem(err, "generate");
     m.how.seed = seed;
     m.how.covered = m.covered;
-    for (unsigned i = 0; i < 4 && st == PERFILE_OK; i++) {
+    for (unsigned i = 0; i < 6 && st == PERFILE_OK; i++) {
         m.form = forms[i / 2].name;
         m.order = orders[i % 2].name;
         m.how.form = forms[i / 2].number;
         m.how.byte_order = orders[i % 2].number;
-        st = add_all(&m, err);
+        st = m.how.form == PF_GENERATE_DIRECTORY ? add_directories(&m, err) : add_all(&m, err);
     }
     if (st == PERFILE_OK)
         st = perfile_sink_finish(folder, err);

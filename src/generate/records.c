@@ -87,6 +87,7 @@ static perfile_status make_trailer(pf_gen *g, making *r, perfile_error *err)
     pf_maker *m = &g->maker;
     const perfile_sample_id zeros = {0};
     r->trailer = zeros;
+    pf_place_begin(&m->place, "sample_id.");
     m->present = pf_trailer_of(&r->event->layout, &zeros).present;
     perfile_status st =
         pf_make(m, &pf_struct_shapes[PF_SHAPE_sample_id], PF_SHAPE_sample_id, &r->trailer, err);
@@ -94,6 +95,10 @@ static perfile_status make_trailer(pf_gen *g, making *r, perfile_error *err)
     r->trailer.res = 0;
     if (r->trailer.id && r->trailer.identifier)
         r->trailer.id = r->trailer.identifier;
+    if (st == PERFILE_OK && m->given)
+        st = pf_make_given(m, &pf_struct_shapes[PF_SHAPE_sample_id], PF_SHAPE_sample_id,
+                           &r->trailer, err);
+    pf_place_begin(&m->place, "");
     return st;
 }
 
@@ -107,10 +112,10 @@ static void note_time(pf_gen *g, uint64_t time)
 static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, const void *given,
                         size_t len)
 {
-    pf_shown *out = &g->records;
     const pf_row *row = w->row;
     const bool first = row->number == PERFILE_RECORD_SAMPLE || row->number == PERFILE_RECORD_READ;
-    pf_gen_begin_record(g, row->number, row->contract ? row->name : NULL, r->misc, len);
+    pf_shown *out =
+        pf_gen_begin_record(g, row->number, row->contract ? row->name : NULL, r->misc, len);
     if (first) {
         pf_show_key(out, "attr");
         pf_show_count(out, (uint64_t)(r->event - g->events));
@@ -145,58 +150,91 @@ perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t
         .misc = misc,
         .family = PERFILE_FAMILY_PERF,
         .flags = g->swap ? PERFILE_REC_SWAPPED : 0,
+        .part = g->part,
         .envelope = PERFILE_NO_SEQUENCE};
-    return perfile_writer_put(g->writer, &out, err);
+    g->has_parts = g->has_parts || g->part;
+    if (pf_gen_packs(g, type))
+        return pf_gen_pack_add(g, (perfile_bytes){bytes, len}, err);
+    const perfile_status st = pf_gen_pack_flush(g, err);
+    return st == PERFILE_OK ? perfile_writer_put(g->writer, &out, err) : st;
 }
 
-/* Makes a record of the row, with any event, and its line. */
-static perfile_status add_record(pf_gen *g, const pf_row *row, const pf_row_shape *shape,
-                                 void *given, perfile_error *err)
+/* What a record is made of. */
+typedef struct making_of {
+    const pf_row *row;
+    const pf_row_shape *shape;
+    const pf_spec_item *item; /* the statement that demands it; NULL: none */
+    void *given;              /* room for the struct */
+} making_of;
+
+/* Chooses event, misc and trailer of a record, and makes it in g->space.out.  Returns PERFILE_END
+ * if there is none. */
+static perfile_status make_record(pf_gen *g, const making_of *what, const pf_gen_wanted *w,
+                                  making *r, size_t *len, perfile_error *err)
 {
     pf_maker *m = &g->maker;
-    const bool kernel = row->number < PERFILE_RECORD_USER;
-    const bool sample = row->number == PERFILE_RECORD_SAMPLE;
-    const uint32_t number = (uint32_t)pf_random_below(&m->dice, g->o->n_events);
-    making r = {.event = &g->events[number]};
-    g->current = r.event;
+    const uint32_t type = what->row->number;
+    const bool kernel = type < PERFILE_RECORD_USER, sample = type == PERFILE_RECORD_SAMPLE;
+    const bool has_event = what->item && what->item->attr != PF_SPEC_ANY;
+    const bool has_misc = what->item && what->item->misc != PF_SPEC_ANY;
+    const uint32_t number = has_event ? (uint32_t)what->item->attr
+                                      : (uint32_t)pf_random_below(&m->dice, g->o->n_events);
+    perfile_status st = PERFILE_OK;
+    *r = (making){.event = &g->events[number]};
+    g->current = r->event;
+    pf_gen_take(g, what->item);
+    r->misc = has_misc ? (uint16_t)what->item->misc : choose_misc(g, type);
+    m->layout = kernel ? &r->event->layout : NULL;
+    r->has_trailer = kernel && !sample && r->event->layout.trailer_size;
+    pf_gen_choose_ids(g, kernel ? number : 0, kernel ? 1 : g->o->n_events);
+    if (r->has_trailer)
+        st = make_trailer(g, r, err);
+    m->present = sample ? r->event->layout.sample_type & PERFILE_SAMPLE_KNOWN &
+                              ~(uint64_t)(PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT)
+                        : 0;
+    g->how.layout = m->layout;
+    g->how.misc = r->misc;
+    g->how.sample_id = r->has_trailer ? &r->trailer : NULL;
+    if (st == PERFILE_OK)
+        st = pf_gen_make(g, w, what->given, len, err);
+    g->how.sample_id = NULL;
+    g->how.misc = 0;
+    return st;
+}
+
+/* Makes a record and its line.  Given members may need another event or misc than the first that
+ * are chosen. */
+static perfile_status add_record(pf_gen *g, const making_of *what, perfile_error *err)
+{
+    enum { CHOICES = 6 };
+    const pf_row *row = what->row;
     const pf_gen_wanted w = {.row = row,
-                             .shape = shape,
+                             .shape = what->shape,
                              .of = PF_N_SHAPES,
                              .size = row->size,
                              .settle = row->settle,
                              .adjust = adjust_record,
                              .encode = encode_record};
+    making r;
     size_t len;
-    perfile_status st = PERFILE_OK;
-    r.misc = choose_misc(g, row->number);
-    m->layout = kernel ? &r.event->layout : NULL;
-    r.has_trailer = kernel && !sample && r.event->layout.trailer_size;
-    pf_gen_choose_ids(g, kernel ? number : 0, kernel ? 1 : g->o->n_events);
-    if (r.has_trailer)
-        st = make_trailer(g, &r, err);
-    m->present = sample ? r.event->layout.sample_type & PERFILE_SAMPLE_KNOWN &
-                              ~(uint64_t)(PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT)
-                        : 0;
-    g->how.layout = m->layout;
-    g->how.misc = r.misc;
-    g->how.sample_id = r.has_trailer ? &r.trailer : NULL;
-    if (st == PERFILE_OK)
-        st = pf_gen_make(g, &w, given, &len, err);
-    g->how.sample_id = NULL;
-    g->how.misc = 0;
+    perfile_error why;
+    perfile_status st = make_record(g, what, &w, &r, &len, &why);
+    for (unsigned i = 1; i < CHOICES && st == PERFILE_E_USAGE && g->maker.given; i++)
+        st = make_record(g, what, &w, &r, &len, &why);
     if (st == PERFILE_END) {
         pf_gen_leave_out(g, row->name);
         return PERFILE_OK;
     }
-    if (st == PERFILE_OK)
-        st = pf_gen_put(g, row->number, r.misc, g->space.out, len, err);
+    if (st != PERFILE_OK)
+        return pf_gen_fail_as(&why, st, err);
+    st = pf_gen_put(g, row->number, r.misc, g->space.out, len, err);
     if (st == PERFILE_OK && r.has_trailer)
         pf_covered_see(g->o->covered, NULL, &pf_struct_shapes[PF_SHAPE_sample_id],
                        PF_SHAPE_sample_id, &r.trailer);
-    if (st == PERFILE_OK && sample)
-        note_time(g, ((const perfile_sample *)given)->time);
+    if (st == PERFILE_OK && row->number == PERFILE_RECORD_SAMPLE)
+        note_time(g, ((const perfile_sample *)what->given)->time);
     if (st == PERFILE_OK)
-        show_record(g, &w, &r, given, len);
+        show_record(g, &w, &r, what->given, len);
     return st;
 }
 
@@ -210,21 +248,81 @@ bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row)
     return true;
 }
 
-perfile_status pf_gen_records(pf_gen *g, perfile_error *err)
+/* The files of a directory: one has the records of the tool, two those of the kernel in turn. */
+enum { PARTS = 3 };
+
+/* Returns true if the n-th record of a type is in the file that is written now. */
+static bool is_of_part(const pf_gen *g, const pf_row *row, uint32_t n)
+{
+    if (!pf_gen_is_directory(g))
+        return true;
+    return g->part == (row->number < PERFILE_RECORD_USER ? 1 + n % (PARTS - 1) : 0);
+}
+
+/* Adds `rounds` records of each type. */
+static perfile_status add_all_types(pf_gen *g, void *given, perfile_error *err)
 {
     size_t n;
     const pf_row *rows = pf_record_rows(&n);
+    perfile_status st = PERFILE_OK;
+    for (uint32_t round = 0; round < g->o->rounds && st == PERFILE_OK; round++)
+        for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
+            const making_of what = {
+                .row = &rows[i], .shape = pf_shape_at((unsigned)i), .given = given};
+            if (pf_gen_stands_alone(g->o, &rows[i]) &&
+                (!g->o->type || g->o->type == rows[i].number) && is_of_part(g, &rows[i], round))
+                st = add_record(g, &what, err);
+            pf_arena_free(&g->maker.arena);
+        }
+    return st;
+}
+
+/* Adds the records of a statement. */
+static perfile_status add_item(pf_gen *g, const pf_spec_item *item, void *given, perfile_error *err)
+{
+    const making_of what = {.row = item->row, .shape = item->shape, .item = item, .given = given};
+    perfile_status st = PERFILE_OK;
+    if (!pf_gen_stands_alone(g->o, item->row))
+        return pf_spec_fail(item->line, err,
+                            "a %s cannot be in this form by itself: it is made of other "
+                            "statements, or not at all",
+                            item->row->name);
+    if (item->attr != PF_SPEC_ANY && (uint32_t)item->attr >= g->o->n_events)
+        return pf_spec_fail(item->line, err, "attr=%d: there are %u events, counted from 0",
+                            item->attr, g->o->n_events);
+    for (uint32_t i = 0; i < item->count && st == PERFILE_OK; i++) {
+        if (is_of_part(g, item->row, i))
+            st = add_record(g, &what, err);
+        pf_arena_free(&g->maker.arena);
+    }
+    return st;
+}
+
+/* Begins the next file of a directory. */
+static perfile_status begin_part(pf_gen *g, uint32_t part, perfile_error *err)
+{
+    perfile_status st = pf_gen_pack_again(g, err);
+    g->part = part;
+    g->part_bytes = 0;
+    return st;
+}
+
+perfile_status pf_gen_records(pf_gen *g, perfile_error *err)
+{
+    const pf_spec_list *said = pf_gen_said(g, offsetof(pf_spec, records));
     void *given =
         pf_alloc(1, sizeof(pf_any_record) > sizeof(perfile_sample) ? sizeof(pf_any_record)
                                                                    : sizeof(perfile_sample));
     perfile_status st = given ? PERFILE_OK : pf_fail_nomem(err, "generate");
-    for (uint32_t round = 0; round < g->o->rounds && st == PERFILE_OK; round++)
-        for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-            if (pf_gen_stands_alone(g->o, &rows[i]) &&
-                (!g->o->type || g->o->type == rows[i].number))
-                st = add_record(g, &rows[i], pf_shape_at((unsigned)i), given, err);
-            pf_arena_free(&g->maker.arena);
-        }
+    for (uint32_t part = 0; part < (pf_gen_is_directory(g) ? PARTS : 1) && st == PERFILE_OK;
+         part++) {
+        if (part)
+            st = begin_part(g, part, err);
+        if (st == PERFILE_OK && !said)
+            st = add_all_types(g, given, err);
+        for (uint32_t i = 0; said && i < said->n && st == PERFILE_OK; i++)
+            st = add_item(g, &said->at[i], given, err);
+    }
     pf_free(given);
-    return st;
+    return st == PERFILE_OK ? pf_gen_pack_flush(g, err) : st;
 }

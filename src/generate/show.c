@@ -68,11 +68,16 @@ void pf_show_line_end(pf_shown *out)
     put(out, "}\n", 2);
 }
 
+void pf_show_lines(pf_shown *out, const pf_shown *more)
+{
+    put(out, more->text.ptr, more->text.len);
+    out->failed = out->failed || more->failed;
+}
+
 void pf_show_more(pf_shown *out, const pf_shown *more)
 {
     separate(out);
-    put(out, more->text.ptr, more->text.len);
-    out->failed = out->failed || more->failed;
+    pf_show_lines(out, more);
 }
 
 void pf_show_count(pf_shown *out, uint64_t n)

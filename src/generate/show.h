@@ -22,8 +22,9 @@ void pf_show_decimal(pf_shown *out, uint64_t n);      /* a string of digits */
 void pf_show_hex(pf_shown *out, perfile_bytes bytes); /* a string of pairs of hex digits */
 void pf_show_text(pf_shown *out, perfile_bytes text);
 void pf_show_null(pf_shown *out);
-/* Writes members that were written to `more`. */
+/* Writes members, or whole lines, that were written to `more`. */
 void pf_show_more(pf_shown *out, const pf_shown *more);
+void pf_show_lines(pf_shown *out, const pf_shown *more);
 void pf_show_line_end(pf_shown *out);
 
 /* Writes the members of a struct as members of the open object.  `rest`: the bytes after the fixed
