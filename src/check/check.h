@@ -121,6 +121,7 @@ typedef struct pf_check_traits {
     uint64_t unswapped_ids;   /* ids in bytes that older versions do not byte-swap */
     uint64_t raw_samples;     /* samples with RAW data that needs its size to be read */
     uint64_t nameless_values; /* samples with READ values that have no ids */
+    uint64_t empty_groups;    /* samples with a group that has no counters */
     uint64_t shorter_than_swapped; /* records shorter than the bytes that some versions swap */
     /* Least offset, relative to the attr in HEADER_ATTR, of an id that some record has; 0: none. */
     uint64_t first_id_offset;

@@ -199,8 +199,10 @@ static void check_values(pf_check *c, const perfile_record *r, const perfile_sam
                       "no event has id %" PRIu64, v->id);
         return;
     }
-    if (v->nr == 0)
+    if (v->nr == 0) {
+        c->traits.empty_groups++;
         pf_report(c, PERFILE_RULE_V_311, PF_FULL, r, "sample.values", "the group has no counters");
+    }
     perfile_list list = v->cntr, first = list;
     perfile_read_entry e;
     if (perfile_read_entry_next(&first, &e, sizeof e) == PERFILE_OK)

@@ -141,6 +141,13 @@ static bool holds_RAW_NOT_SWAPPED(const pf_check *c, const pf_release *perf)
     return is_big_endian(c) && c->traits.raw_samples;
 }
 
+/* perf passes on each counter of a group; of a group without counters it returns an error. */
+static bool holds_GROUP_IS_EMPTY(const pf_check *c, const pf_release *perf)
+{
+    (void)perf;
+    return c->traits.empty_groups;
+}
+
 /* pid and tid, or cpu and its reserved field, are two halves of one 64-bit word. */
 static bool holds_HALVES_EXCHANGED(const pf_check *c, const pf_release *perf)
 {

@@ -142,4 +142,5 @@ def main(stream_name, stats_name, order):
     sys.exit(differs)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

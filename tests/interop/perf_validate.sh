@@ -87,6 +87,24 @@ compare reads.data "a pipe with READ and no ids"
     echo "FAILED: not said of READ without ids"
     failed=1
 }
+# A group without counters ends the reading of perf; the kernel writes at least the counter of the sample itself.
+python3 - one-counter.data no-counter.data <<'PYTHON'
+import struct, sys
+IP, READ, GROUP, ID, SOFTWARE = 1, 16, 8, 4, 1
+attr = struct.pack("<IIQQQQQ", SOFTWARE, 64, 0, 1000, IP | READ, GROUP | ID, 0).ljust(64, b"\0")
+counter = struct.pack("<QQ", 5, 1)
+for path, counters in zip(sys.argv[1:], (1, 0)):
+    body = struct.pack("<QQ", 0x400000, counters) + counter * counters
+    with open(path, "wb") as out:
+        out.write(b"PERFILE2" + struct.pack("<Q", 16) + struct.pack("<IHH", 64, 0, 8 + 64 + 8) + attr + struct.pack("<Q", 1))
+        out.write((struct.pack("<IHH", 9, 2, 8 + len(body)) + body) * 4)
+PYTHON
+compare one-counter.data "a pipe with a group of one counter"
+compare no-counter.data "a pipe with a group of no counters"
+"$PERFILE" validate --for 6.1 no-counter.data | grep -q 'has no counters (failed to process sample)' || {
+    echo "FAILED: not said of a group without counters"
+    failed=1
+}
 if [ -f "$PERFILE_CORPUS/MANIFEST.tsv" ]; then
     while IFS=$'\t' read -r capture _; do
         compare "$PERFILE_CORPUS/${capture%/}" "$capture"
