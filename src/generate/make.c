@@ -140,8 +140,8 @@ static perfile_bytes text_of(pf_maker *m, const pf_member *member)
                                         "quote\"back\\slash",
                                         "caf\xc3\xa9",
                                         "tab\t",
-                                        "not\xff"
-                                        "utf8"};
+                                        ("not\xff"
+                                         "utf8")};
     /* Long enough that the first word is not taken for the protection of an MMAP2. */
     static const char *const paths[] = {"/usr/lib/x.so", "[kernel.kallsyms]_text", "//anon",
                                         "/tmp/caf\xc3\xa9", "/tmp/\xff"};

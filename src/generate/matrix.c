@@ -12,11 +12,11 @@
 #include "schema/command.h"
 
 enum {
-    ROUNDS = 48, /* records of the type that a file is for: each condition and value in turn */
-    FEW = 4,     /* records where they are not what the file is for */
-    READ_FORMATS = 32, /* all combinations of its five bits */
-    NO_FEATURE = UINT32_MAX
+    ROUNDS = 48,      /* records of the type that a file is for: each condition and value in turn */
+    FEW = 4,          /* records where they are not what the file is for */
+    READ_FORMATS = 32 /* all combinations of its five bits */
 };
+static const uint32_t NO_FEATURE = UINT32_MAX;
 
 typedef struct matrix {
     perfile_sink *folder;
