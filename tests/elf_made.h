@@ -11,6 +11,7 @@ enum {
     ELF_SEGMENT = 0x10000,
     ELF_PLT = 0x4000,
     ELF_PLT_SEC = 0x6000,
+    ELF_OPD = 0x8000,
     ELF_LOCAL_FUNC = 0x02,
     ELF_GLOBAL_FUNC = 0x12,
     ELF_WEAK_FUNC = 0x22
@@ -38,6 +39,9 @@ typedef struct elf_made {
     bool rel;                     /* .rel.plt instead of .rela.plt */
     bool second;                  /* .plt.sec, too */
     bool undynamic;               /* the relocations refer to .symtab, as in static programs */
+    /* Instead of the note: .gnu_debuglink, or .opd at ELF_OPD with all symbols in it; its bytes. */
+    bool has_link, has_opd;
+    uint8_t own[36];
 } elf_made;
 
 static inline void elf_word(builder *b, bool is64, uint64_t v)
@@ -76,7 +80,7 @@ static inline void elf_symbols(builder *b, const elf_made *m)
         }
         build_u8(b, s->info);
         build_u8(b, 0);
-        build_u16(b, 1); /* .text */
+        build_u16(b, m->has_opd ? 5 : 1); /* .opd, .text */
         if (m->is64) {
             build_u64(b, ELF_BASE + s->value);
             build_u64(b, s->size);
@@ -119,7 +123,7 @@ static inline void elf_plt_sections(builder *b, const elf_made *m, size_t symtab
 static inline void elf_make(builder *b, const elf_made *m)
 {
     static const char names[] = "\0.text\0.symtab\0.strtab\0.note\0.plt\0.rela.plt\0.rel.plt\0"
-                                ".plt.sec\0";
+                                ".plt.sec\0.gnu_debuglink\0.opd\0";
     const bool w = m->is64;
     const size_t header = w ? 64 : 52, segment = w ? 56 : 32, sections = m->n_plt ? 9 : 5;
     size_t symtab = header + segment, strings = symtab + (m->n + 1) * (w ? 24 : 16), length = 1;
@@ -163,18 +167,26 @@ static inline void elf_make(builder *b, const elf_made *m)
         build_bytes(b, m->symbols[i].name, strlen(m->symbols[i].name) + 1);
     build_bytes(b, names, sizeof names);
     build_zeros(b, note - b->b.len);
-    build_u32(b, 4);
-    build_u32(b, 20);
-    build_u32(b, 3);
-    build_bytes(b, "GNU", 4);
-    build_bytes(b, m->build_id ? m->build_id : (const uint8_t[20]){0}, 20);
+    if (m->has_link || m->has_opd) {
+        build_bytes(b, m->own, sizeof m->own);
+    } else {
+        build_u32(b, 4);
+        build_u32(b, 20);
+        build_u32(b, 3);
+        build_bytes(b, "GNU", 4);
+        build_bytes(b, m->build_id ? m->build_id : (const uint8_t[20]){0}, 20);
+    }
     elf_relocate(b, m);
     elf_section(b, w, 0, 0, 0, 0, 0, 0, 0);
     elf_section(b, w, 1, 1, ELF_BASE, 0, ELF_SEGMENT, 0, 0);
     elf_section(b, w, 7, m->bare ? 1 : 2, 0, symtab, strings - symtab, 3, w ? 24 : 16);
     elf_section(b, w, 15, 3, 0, strings, length, 0, 0);
     elf_section(b, w, 1, 3, 0, shstr, sizeof names, 0, 0);
-    elf_section(b, w, 23, m->build_id ? 7 : 1, 0, note, 36, 0, 0);
+    elf_section(b, w,
+                m->has_link  ? 62
+                : m->has_opd ? 77
+                             : 23,
+                m->build_id ? 7 : 1, m->has_opd ? ELF_BASE + ELF_OPD : 0, note, 36, 0, 0);
     if (m->n_plt)
         elf_plt_sections(b, m, symtab, strings - symtab, relocations);
 }

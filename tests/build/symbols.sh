@@ -5,7 +5,7 @@ set -eu
 set -o pipefail
 . "$PERFILE_SOURCE/tests/build/lib/public-api.bash"
 
-# Names of the implementation (sanitizers, coverage) begin with two underscores, but for one of gcov.
+# Names of the implementation (sanitizers, coverage) begin with two underscores.
 exported() {
     nm -D --defined-only "$1" | awk 'NF == 3 && $2 != "A" && $3 !~ /^(__|_init$|_fini$|mangle_path$)/ { sub(/@.*/, "", $3); print $3 }' | sort -u
 }

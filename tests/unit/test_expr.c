@@ -245,7 +245,9 @@ static const struct {
     {"2 + 3 * 4 == sequence + 14", AT(SAMPLE)},
     {"(2 + 3) * 4 == sequence + 20", AT(SAMPLE)},
     {"lost == 18446744073709551615 && lost > 1 && !(lost < 0)", AT(LOST)},
+    {"period + 1 in {7, 1000001} && !(period + 1 in {7, 1000000})", SAMPLES},
     /* What is out of bounds is nothing. */
+    {"lost > 18446744073709551615", 0},
     {"lost + 1 == 0 || lost + 1 != 0 || lost * 2 > 0 || -lost < 0", 0},
     {"lost - 18446744073709551615 == 0", AT(LOST)},
     {"pid == tid - 1", SAMPLES | AT(COMM) | AT(LOST)},
@@ -272,6 +274,11 @@ static const struct {
     {"filename in {\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"/usr/lib/libc.so.6\",\"h\",\"i\"}",
      AT(MMAP2)},
     {"filename in {\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"j\",\"h\",\"i\"}", 0},
+    {"filename in "
+     "{\"!a\",\"!b\",\"!c\",\"!d\",\"!e\",\"!f\",\"!g\",\"!h\",\"!i\",\"/usr/lib/libc.so.6\"}",
+     AT(MMAP2)},
+    {"\"x\" != filename && \"/usr/lib/libc.so.6\" == filename", AT(MMAP2)},
+    {"\"x\" == filename", 0},
     {"comm.comm == \"a*[b]\\\\\"", AT(COMM)},
     {"comm.comm == \"\\x61*[b]\\x5c\"", AT(COMM)},
     {"comm.comm ~ \"a\\*\\[b\\]\\\\\"", AT(COMM)},
@@ -388,6 +395,8 @@ static const struct {
     {"regs_user == 1", 1, "group of fields"},
     {"pid == \"x\"", 1, "is a number"},
     {"pid + 1 == \"x\"", 1, "cannot be compared with text"},
+    {"pid + 1 in {\"x\"}", 1, "cannot be compared with text"},
+    {"pid == 1 + \"x\"", 12, "text, where a number is needed"},
     {"1 < pid < 3", 9, "do not chain"},
     {"(pid == 1) == 1", 2, "join conditions"},
     {"!pid == 1", 2, "join conditions"},
@@ -566,6 +575,8 @@ static void limits(void **state)
     try(PERFILE_E_LIMIT, repeated("pid == 1", " + 1 * pid", 9000, ""));
     try(PERFILE_OK, repeated("pid in {1", ", 5, 77..80", 50000, "}"));
     try(PERFILE_E_LIMIT, repeated("pid == 1", " ", 1 << 20, ""));
+    try(PERFILE_E_USAGE, repeated("", "a", 1000, " == 1"));
+    try(PERFILE_E_USAGE, repeated("filename == ", "a", 1000, ""));
     char *deep = repeated("", "(pid == 1 || pid + 1 * (", 32, "pid");
     try(PERFILE_E_USAGE, deep);
 }

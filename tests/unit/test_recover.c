@@ -158,7 +158,7 @@ static perfile_status rescue_moved(perfile_bytes whole, size_t at, int put, cont
     size_t behind = put < 0 ? at + (size_t)-put : at;
     assert_true(pf_buffer_append(&b, whole.ptr, at));
     for (int i = 0; i < put; i++)
-        assert_true(pf_buffer_append(&b, "some text " + i % 10, 1));
+        assert_true(pf_buffer_append(&b, &"some text "[i % 10], 1));
     assert_true(pf_buffer_append(&b, whole.ptr + behind, whole.len - behind));
     perfile_status st = rescue((perfile_bytes){b.ptr, b.len}, NULL, &sink, sum);
     *after = content_of(perfile_sink_bytes(sink));

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/crc32.h"
 #include "core/session.h"
 #include "elf_made.h"
 #include "perfile/perfile.h"
@@ -521,6 +522,121 @@ static void kernels(void **state)
     assert_int_equal(s.reason, PERFILE_SYMBOL_OTHER_BUILD);
 }
 
+/* The kernel's own file in a debug directory, if it has the build id of the capture. */
+static void kernel_file(void **state)
+{
+    (void)state;
+    static const char file[] = "cache/.build-id/bb/01020300000000000000000000000000000009/elf";
+    static const elf_symbol symbols[] = {{"_text", 0, 0x1000, ELF_GLOBAL_FUNC},
+                                         {"do_it", 0x1000, 0x100, ELF_GLOBAL_FUNC}};
+    elf_made m = {.is64 = true, .build_id = id_b, .symbols = symbols, .n = 2};
+    put_files();
+    unlink("cache/.build-id/bb/01020300000000000000000000000000000009/kallsyms");
+    put_file(file, &m);
+    const perfile_symbol s = ask_kernel(id_b, NULL);
+    assert_string_equal(s.name, "do_it");
+    assert_true(s.verified);
+    assert_int_equal(s.origin, PERFILE_SYMBOL_DEBUG_FILE);
+    assert_int_equal(s.start, 0xffffffff81001000);
+    m.build_id = id_a;
+    put_file(file, &m);
+    assert_null(ask_kernel(id_b, NULL).name);
+    m.build_id = id_b;
+    m.bare = true;
+    put_file(file, &m);
+    assert_null(ask_kernel(id_b, NULL).name);
+    put_text(file, "This is no ELF file.\n");
+    assert_null(ask_kernel(id_b, NULL).name);
+}
+
+/* A stripped file without a build id names its debug file and the checksum of that. */
+static void debug_links(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"root/bin/linked.debug", "root/bin/.debug/linked.debug",
+                                         "cache/bin/linked.debug"};
+    enum { PLACES = sizeof places / sizeof places[0] };
+    const elf_made debug = {.is64 = true, .symbols = two, .n = 2};
+    elf_made m = {.is64 = true, .bare = true, .has_link = true, .own = "linked.debug"};
+    const perfile_mapping at = mapping("/bin/linked", NULL);
+    BUILDER whole = {0};
+    asked a;
+    elf_make(&whole, &debug);
+    put_files();
+    mkdir("root/bin/.debug", 0755);
+    mkdir("cache/bin", 0755);
+    const uint32_t crc = pf_crc32(0, built(&whole));
+    for (size_t i = 0; i <= PLACES; i++) { /* the last time it has another checksum */
+        const char *place = places[i % PLACES];
+        pf_store_u32(m.own + 16, i == PLACES ? ~crc : crc, PF_NATIVE_BIG);
+        put_file("root/bin/linked", &m);
+        put_file(place, &debug);
+        open_symbols(&a, NULL);
+        const perfile_symbol s = ask(&a, &at, 0x7f0000000210);
+        if (i < PLACES) {
+            assert_string_equal(s.name, "second");
+            assert_string_equal(s.file, place);
+            assert_int_equal(s.origin, PERFILE_SYMBOL_DEBUG_FILE);
+        } else {
+            assert_null(s.name);
+        }
+        close_symbols(&a);
+        assert_int_equal(unlink(place), 0);
+    }
+    /* Names that lead elsewhere are not followed. */
+    strcpy((char *)m.own, "../../cache");
+    put_file("root/bin/linked", &m);
+    open_symbols(&a, NULL);
+    assert_null(ask(&a, &at, 0x7f0000000210).name);
+    close_symbols(&a);
+}
+
+/* Where PowerPC's symbols are descriptors of functions, the code is where these say. */
+static void descriptors(void **state)
+{
+    (void)state;
+    static const elf_symbol symbols[] = {{"first", ELF_OPD, 0x100, ELF_GLOBAL_FUNC},
+                                         {"cut", ELF_OPD + 32, 0x10, ELF_GLOBAL_FUNC}};
+    elf_made m = {
+        .is64 = true, .big = true, .machine = 21, .symbols = symbols, .n = 2, .has_opd = true};
+    const perfile_mapping at = mapping("/bin/power", NULL);
+    asked a;
+    pf_store_u64(m.own, ELF_BASE + 0x1000, !PF_NATIVE_BIG);
+    put_files();
+    put_file("root/bin/power", &m);
+    open_symbols(&a, NULL);
+    const perfile_symbol s = ask(&a, &at, 0x7f0000000010);
+    assert_string_equal(s.name, "first");
+    assert_int_equal(s.start, 0x7f0000000000);
+    assert_int_equal(s.size, 0x100);
+    assert_null(ask(&a, &at, 0x7f0000000110).name);
+    close_symbols(&a);
+}
+
+/* Counts of sections that do not fit the header of the file are in the first section. */
+static void many_sections(void **state)
+{
+    (void)state;
+    enum { TABLE = 40, COUNT = 60, NAMES = 62, SIZE = 32, LINK = 40 };
+    const perfile_mapping at = mapping("/bin/sections", NULL);
+    asked a;
+    BUILDER b = {0};
+    elf_make(&b, &(elf_made){.is64 = true, .symbols = two, .n = 2});
+    const size_t table = (size_t)pf_load_u64(b.b.ptr + TABLE, b.swap);
+    build_u64_at(&b, table + SIZE, pf_load_u16(b.b.ptr + COUNT, b.swap));
+    build_u16_at(&b, table + LINK, pf_load_u16(b.b.ptr + NAMES, b.swap));
+    build_u16_at(&b, COUNT, 0);
+    build_u16_at(&b, NAMES, 0xffff);
+    put_files();
+    FILE *f = fopen("root/bin/sections", "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(b.b.ptr, b.b.len, 1, f), 1);
+    assert_int_equal(fclose(f), 0);
+    open_symbols(&a, NULL);
+    assert_string_equal(ask(&a, &at, 0x7f0000000210).name, "second");
+    close_symbols(&a);
+}
+
 static void other_sources(void **state)
 {
     (void)state;
@@ -1020,7 +1136,9 @@ int main(void)
         cmocka_unit_test(kernels),         cmocka_unit_test(stripped),
         cmocka_unit_test(stays_inside),    cmocka_unit_test(distrusted_maps),
         cmocka_unit_test(long_names),      cmocka_unit_test(many_segments),
-        cmocka_unit_test(one_file),
+        cmocka_unit_test(one_file),        cmocka_unit_test(kernel_file),
+        cmocka_unit_test(debug_links),     cmocka_unit_test(descriptors),
+        cmocka_unit_test(many_sections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

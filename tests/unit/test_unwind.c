@@ -96,6 +96,16 @@ static void long_numbers(void **state)
     assert_true(c.bad);
 }
 
+/* Opens a little-endian section .eh_frame. */
+static void open_made(pf_cfi *cfi, const builder *b)
+{
+    *cfi = (pf_cfi){.eh = true, .is64 = true, .swap = PF_NATIVE_BIG};
+    cfi->section = (pf_piece){.ptr = pf_alloc(b->b.len, 1), .len = b->b.len};
+    assert_non_null(cfi->section.ptr);
+    memcpy(cfi->section.ptr, b->b.ptr, b->b.len);
+    assert_int_equal(pf_cfi_index(cfi), PERFILE_OK);
+}
+
 /* The entries of a section: a common one, and that of a function with the program. */
 static void make_cfi(pf_cfi *cfi, const builder *program)
 {
@@ -108,12 +118,182 @@ static void make_cfi(pf_cfi *cfi, const builder *program)
     build_u64(&b, 0x1000);
     build_u64(&b, 0x10000);
     build_bytes(&b, program->b.ptr, program->b.len);
-    *cfi = (pf_cfi){.eh = true, .is64 = true, .swap = PF_NATIVE_BIG};
-    cfi->section = (pf_piece){.ptr = pf_alloc(b.b.len, 1), .len = b.b.len};
-    assert_non_null(cfi->section.ptr);
-    memcpy(cfi->section.ptr, b.b.ptr, b.b.len);
-    assert_int_equal(pf_cfi_index(cfi), PERFILE_OK);
+    open_made(cfi, &b);
     assert_int_equal(cfi->n, 1);
+}
+
+/* Each instruction of a program, as it changes register 3 or the CFA of the code at 0x1100. */
+static void instructions(void **state)
+{
+    (void)state;
+    enum { FUNCTION = 0x1000, PROGRAM_AT = 44, CFA = 99, NONE = 98 };
+    static const struct {
+        uint8_t bytes[14];
+        uint8_t n, what; /* the register; CFA; NONE: there is no rule */
+        uint8_t kind, reg;
+        int64_t value;
+    } cases[] = {
+        {{0x83, 2}, 2, 3, PF_WHERE_SAVED, 3, -16},
+        {{0x05, 3, 2}, 3, 3, PF_WHERE_SAVED, 3, -16},
+        {{0x11, 3, 0x7e}, 3, 3, PF_WHERE_SAVED, 3, 16},
+        {{0x2f, 3, 2}, 3, 3, PF_WHERE_SAVED, 3, 16},
+        {{0x14, 3, 2}, 3, 3, PF_WHERE_CFA, 3, -16},
+        {{0x15, 3, 0x7e}, 3, 3, PF_WHERE_CFA, 3, 16},
+        {{0x07, 3}, 2, 3, PF_WHERE_UNDEFINED, 3, 0},
+        {{0x09, 3, 5}, 3, 3, PF_WHERE_REGISTER, 3, 5},
+        {{0x10, 3, 1, 0x35}, 4, 3, PF_WHERE_AT_EXPRESSION, 3, PROGRAM_AT + 2},
+        {{0x16, 3, 1, 0x35}, 4, 3, PF_WHERE_IS_EXPRESSION, 3, PROGRAM_AT + 2},
+        {{0x83, 2, 0x06, 3}, 4, 3, PF_WHERE_SAME, 0, 0},
+        {{0x83, 2, 0xc3}, 3, 3, PF_WHERE_SAME, 0, 0},
+        {{0x83, 2, 0x08, 3}, 4, 3, PF_WHERE_SAME, 0, 0},
+        {{0x07, 16, 0x06, 16}, 4, 16, PF_WHERE_SAVED, 16, -8}, /* as the common entry says */
+        {{0x2e, 8, 0x83, 2}, 4, 3, PF_WHERE_SAVED, 3, -16},
+        /* To 0x10ff, 0x1100 and beyond. */
+        {{0x02, 0xff, 0x83, 2}, 4, 3, PF_WHERE_SAVED, 3, -16},
+        {{0x03, 0x00, 0x01, 0x83, 2}, 5, 3, PF_WHERE_SAVED, 3, -16},
+        {{0x03, 0x01, 0x01, 0x83, 2}, 5, 3, PF_WHERE_SAME, 0, 0},
+        {{0x04, 0x00, 0x01, 0, 0, 0x83, 2}, 7, 3, PF_WHERE_SAVED, 3, -16},
+        {{0x04, 0x01, 0x01, 0, 0, 0x83, 2}, 7, 3, PF_WHERE_SAME, 0, 0},
+        {{0x01, 0x00, 0x11, 0, 0, 0, 0, 0, 0, 0x83, 2}, 11, 3, PF_WHERE_SAVED, 3, -16},
+        {{0x01, 0x01, 0x11, 0, 0, 0, 0, 0, 0, 0x83, 2}, 11, 3, PF_WHERE_SAME, 0, 0},
+        {{0x0c, 6, 24}, 3, CFA, PF_WHERE_REGISTER_OFFSET, 6, 24},
+        {{0x12, 6, 0x7e}, 3, CFA, PF_WHERE_REGISTER_OFFSET, 6, 16},
+        {{0x13, 0x7d}, 2, CFA, PF_WHERE_REGISTER_OFFSET, 7, 24},
+        {{0x0f, 1, 0x35}, 3, CFA, PF_WHERE_IS_EXPRESSION, 0, PROGRAM_AT + 1},
+        {{0x0f, 1, 0x35, 0x13, 0x7d}, 5, NONE, 0, 0, 0}, /* an offset of no register */
+        {{0x3e, 3, 2}, 3, NONE, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pf_cfi cfi;
+        pf_unwind_rule rule = {0};
+        pf_where wheres[PF_UNWIND_REGS], found = {0};
+        BUILDER b = {0};
+        build_bytes(&b, cases[i].bytes, cases[i].n);
+        make_cfi(&cfi, &b);
+        if (pf_cfi_rule(&cfi, FUNCTION + 0x100, &rule, wheres) != (cases[i].what != NONE))
+            fail_msg("case %zu: rule or none", i);
+        for (unsigned k = 0; k < rule.n; k++)
+            if (wheres[k].reg == cases[i].what)
+                found = wheres[k];
+        if (cases[i].what == CFA)
+            found = rule.cfa;
+        if (found.kind != cases[i].kind || found.reg != cases[i].reg ||
+            found.value != cases[i].value)
+            fail_msg("case %zu: kind %u, register %u, value %lld", i, found.kind, found.reg,
+                     (long long)found.value);
+        pf_cfi_free(&cfi);
+    }
+}
+
+/* Appends a common entry with that version and augmentation, and that of a function, whose address
+ * and length are the bytes given. */
+static void put_entries(builder *b, uint8_t version, const char *letters, const void *data,
+                        uint8_t n_data, const void *range, size_t n_range)
+{
+    static const uint8_t program[] = {0x0c, 7, 8, 0x90, 1};
+    const size_t common = b->b.len;
+    build_u32(b, 0);
+    build_u32(b, 0);
+    build_u8(b, version);
+    build_bytes(b, letters, strlen(letters) + 1);
+    if (version == 4)
+        build_bytes(b, data, 2);
+    build_u8(b, 1);
+    build_u8(b, 0x78);
+    build_u8(b, 16);
+    if (letters[0] == 'z') {
+        build_u8(b, n_data);
+        build_bytes(b, data, n_data);
+    }
+    build_bytes(b, program, sizeof program);
+    cfi_end(b, common);
+    const size_t start = b->b.len;
+    build_u32(b, 0);
+    build_u32(b, (uint32_t)(b->b.len - common));
+    build_bytes(b, range, n_range);
+    if (letters[0] == 'z')
+        build_u8(b, 0);
+    cfi_end(b, start);
+}
+
+/* Addresses in all encodings; letters of augmentations; versions. */
+static void common_entries(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t version;
+        const char *letters;
+        uint8_t data[8], n_data;
+        uint8_t range[16], n_range;
+        bool found; /* the function from 0x1000 to 0x1040 */
+    } cases[] = {
+        {1, "zR", {0x00}, 1, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, true},
+        {1, "zR", {0x01}, 1, {0x80, 0x20, 0x40}, 3, true},
+        {1, "zR", {0x02}, 1, {0, 0x10, 0x40, 0}, 4, true},
+        {1, "zR", {0x03}, 1, {0, 0x10, 0, 0, 0x40}, 8, true},
+        {1, "zR", {0x04}, 1, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, true},
+        {1, "zR", {0x09}, 1, {0x80, 0x20, 0xc0, 0}, 4, true},
+        {1, "zR", {0x0a}, 1, {0, 0x10, 0x40, 0}, 4, true},
+        {1, "zR", {0x0b}, 1, {0, 0x10, 0, 0, 0x40}, 8, true},
+        {1, "zR", {0x0c}, 1, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, true},
+        {1, "zR", {0x05}, 1, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, false},
+        {1, "zR", {0x20}, 1, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, false}, /* of a process */
+        {1, "zR", {0x80}, 1, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, false},
+        {1, "zPLR", {0x03, 1, 2, 3, 4, 0x1b, 0x02}, 7, {0, 0x10, 0x40, 0}, 4, true},
+        {1, "zPLR", {0xff, 0x1b, 0x02}, 3, {0, 0x10, 0x40, 0}, 4, true},
+        {1, "zPLR", {0x05, 0x1b, 0x02}, 3, {0, 0x10, 0x40, 0}, 4, false},
+        {1, "zRB", {0x02}, 1, {0, 0x10, 0x40, 0}, 4, true},
+        {1, "zRG", {0x02}, 1, {0, 0x10, 0x40, 0}, 4, true},
+        {1, "zR?", {0x02, 9, 9}, 3, {0, 0x10, 0x40, 0}, 4, true},
+        {1, "zR", {0x02}, 0, {0, 0x10, 0x40, 0}, 4, false}, /* no byte for the letter */
+        {1, "eh", {0}, 0, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, false},
+        {1, "zRRRRRRRR", {0x02}, 1, {0, 0x10, 0x40, 0}, 4, false},
+        {3, "", {0}, 0, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, true},
+        {4, "", {8, 0}, 2, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, true},
+        {4, "", {4, 0}, 2, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, false},
+        {4, "", {8, 1}, 2, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, false},
+        {2, "", {0}, 0, {0, 0x10, 0, 0, 0, 0, 0, 0, 0x40}, 16, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pf_cfi cfi;
+        BUILDER b = {.swap = PF_NATIVE_BIG};
+        put_entries(&b, cases[i].version, cases[i].letters, cases[i].data, cases[i].n_data,
+                    cases[i].range, cases[i].n_range);
+        open_made(&cfi, &b);
+        if (cfi.n != cases[i].found)
+            fail_msg("case %zu: %zu functions", i, cfi.n);
+        if (cfi.n)
+            check_cfa(&cfi, 0x1000 - CFI_BASE, 7, 8, 1);
+        if (cfi.n && (cfi.entries[0].start != 0x1000 || cfi.entries[0].end != 0x1040))
+            fail_msg("case %zu: from %llx to %llx", i, (unsigned long long)cfi.entries[0].start,
+                     (unsigned long long)cfi.entries[0].end);
+        pf_cfi_free(&cfi);
+    }
+}
+
+/* Functions that the section has in another order than that of their addresses; an entry with a
+ * length of 64 bits. */
+static void order_of_entries(void **state)
+{
+    (void)state;
+    static const uint8_t u16 = 0x02,
+                         ranges[][4] = {{0, 0x30, 0x40, 0}, {0, 0x10, 0x40, 0}, {0, 0x20, 0x40, 0}};
+    BUILDER b = {.swap = PF_NATIVE_BIG};
+    pf_cfi cfi;
+    for (size_t i = 0; i < 3; i++)
+        put_entries(&b, 1, "zR", &u16, 1, ranges[i], sizeof ranges[i]);
+    build_u32(&b, UINT32_MAX);
+    build_u64(&b, 16);
+    build_u32(&b, (uint32_t)b.b.len); /* the first common entry */
+    build_bytes(&b, "\0\x50\x40\0\0\0\0\0\0\0\0\0", 12);
+    open_made(&cfi, &b);
+    assert_int_equal(cfi.n, 4);
+    static const uint64_t starts[] = {0x1000, 0x2000, 0x3000, 0x5000};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(cfi.entries[i].start, starts[i]);
+        check_cfa(&cfi, starts[i] + 0x3f - CFI_BASE, 7, 8, 1);
+    }
+    pf_cfi_free(&cfi);
 }
 
 /* What programs cost is bounded in bytes, for an address and for all of a section; rows that are
@@ -171,6 +351,39 @@ static void expressions(void **state)
         {{4, 0x31, 0x32, 0x16, 0x1c}, PF_UNWIND_MORE, 1},
         {{3, 0x10, 0x80, 0x01}, PF_UNWIND_MORE, 128},
         {{4, 0x77, 0, 0x23, 16}, PF_UNWIND_MORE, STACK + 16},
+        {{3, 0x92, 7, 8}, PF_UNWIND_MORE, STACK + 8},
+        /* Constants of all sizes, unsigned and signed. */
+        {{9, 0x03, 8, 7, 6, 5, 4, 3, 2, 1}, PF_UNWIND_MORE, 0x0102030405060708},
+        {{9, 0x0e, 8, 7, 6, 5, 4, 3, 2, 1}, PF_UNWIND_MORE, 0x0102030405060708},
+        {{9, 0x0f, 0xfe, 255, 255, 255, 255, 255, 255, 255}, PF_UNWIND_MORE, UINT64_MAX - 1},
+        {{2, 0x08, 0xfe}, PF_UNWIND_MORE, 254},
+        {{3, 0x0a, 0xfe, 0xff}, PF_UNWIND_MORE, 65534},
+        {{3, 0x0b, 0xfe, 0xff}, PF_UNWIND_MORE, UINT64_MAX - 1},
+        {{5, 0x0c, 0xfe, 0xff, 0xff, 0xff}, PF_UNWIND_MORE, UINT32_MAX - 1},
+        {{5, 0x0d, 0xfe, 0xff, 0xff, 0xff}, PF_UNWIND_MORE, UINT64_MAX - 1},
+        {{2, 0x11, 0x7e}, PF_UNWIND_MORE, UINT64_MAX - 1},
+        /* Arithmetic; shifts by more bits than there are; comparisons. */
+        {{3, 0x37, 0x36, 0x1e}, PF_UNWIND_MORE, 42},
+        {{3, 0x35, 0x33, 0x21}, PF_UNWIND_MORE, 7},
+        {{3, 0x35, 0x33, 0x27}, PF_UNWIND_MORE, 6},
+        {{3, 0x40, 0x32, 0x25}, PF_UNWIND_MORE, 4},
+        {{4, 0x31, 0x08, 64, 0x25}, PF_UNWIND_MORE, 0},
+        {{2, 0x35, 0x1f}, PF_UNWIND_MORE, UINT64_MAX - 4},
+        {{2, 0x35, 0x20}, PF_UNWIND_MORE, UINT64_MAX - 5},
+        {{3, 0x35, 0x35, 0x29}, PF_UNWIND_MORE, 1},
+        {{3, 0x35, 0x34, 0x29}, PF_UNWIND_MORE, 0},
+        {{3, 0x35, 0x34, 0x2b}, PF_UNWIND_MORE, 1},
+        {{3, 0x35, 0x35, 0x2b}, PF_UNWIND_MORE, 0},
+        {{3, 0x35, 0x35, 0x2c}, PF_UNWIND_MORE, 1},
+        {{3, 0x35, 0x35, 0x2e}, PF_UNWIND_MORE, 0},
+        /* The stack of the expression, and a jump over an operation. */
+        {{3, 0x35, 0x12, 0x22}, PF_UNWIND_MORE, 10},
+        {{3, 0x35, 0x33, 0x13}, PF_UNWIND_MORE, 5},
+        {{4, 0x35, 0x33, 0x14, 0x1c}, PF_UNWIND_MORE, UINT64_MAX - 1},
+        {{5, 0x35, 0x33, 0x31, 0x15, 2}, PF_UNWIND_MORE, 5},
+        {{5, 0x33, 0x2f, 1, 0, 0x32}, PF_UNWIND_MORE, 3},
+        {{3, 0x35, 0x15, 1}, PF_UNWIND_UNSUPPORTED, 0},
+        {{4, 0x77, 8, 0x94, 3}, PF_UNWIND_UNSUPPORTED, 0}, /* 3 bytes of memory */
         {{0}, PF_UNWIND_UNSUPPORTED, 0},
         {{1, 0x22}, PF_UNWIND_UNSUPPORTED, 0},
         {{1, 0xff}, PF_UNWIND_UNSUPPORTED, 0},
@@ -458,10 +671,19 @@ static void sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_numbers), cmocka_unit_test(long_programs), cmocka_unit_test(rules),
-        cmocka_unit_test(expressions),  cmocka_unit_test(x86_64),        cmocka_unit_test(signals),
-        cmocka_unit_test(aarch64),      cmocka_unit_test(reasons),       cmocka_unit_test(limits),
+        cmocka_unit_test(long_numbers),
+        cmocka_unit_test(long_programs),
+        cmocka_unit_test(rules),
+        cmocka_unit_test(expressions),
+        cmocka_unit_test(x86_64),
+        cmocka_unit_test(signals),
+        cmocka_unit_test(aarch64),
+        cmocka_unit_test(reasons),
+        cmocka_unit_test(limits),
         cmocka_unit_test(sources),
+        cmocka_unit_test(instructions),
+        cmocka_unit_test(common_entries),
+        cmocka_unit_test(order_of_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

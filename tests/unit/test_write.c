@@ -370,7 +370,7 @@ static void short_auxtrace_is_not_indexed(void **state)
 static size_t count_records(const char *path, perfile_bytes bytes, uint32_t part)
 {
     perfile_source *source;
-    perfile_stream *s;
+    perfile_stream *s = NULL;
     const perfile_record *r;
     perfile_stream_summary sum;
     size_t n = 0;
