@@ -158,11 +158,11 @@ static perfile_status bytes_of(pf_maker *m, const pf_member *member, perfile_byt
 {
     enum { SPARE = 16 /* a caller may make it longer by so many */ };
     void *p;
-    size_t n = pf_random_below(&m->dice, 40);
+    size_t n = (size_t)pf_random_below(&m->dice, 40);
     if (member->kind == PERFILE_KIND_BUILD_ID)
         n = 20;
     if (member->kind == PERFILE_KIND_STACK)
-        n = 8 + 8 * pf_random_below(&m->dice, 8);
+        n = 8 + 8 * (size_t)pf_random_below(&m->dice, 8);
     if (member->kind == PERFILE_KIND_RAW) /* with its size, a u32, a multiple of 8 */
         n = 4 + 8 * (n / 8);
     if (strcmp(member->name, "aux") == 0)
@@ -189,7 +189,7 @@ static size_t count_of(pf_maker *m, const pf_member *member, unsigned of)
     if (member->element == PERFILE_STORED_S32 ||
         (member->type == PERFILE_STORED_LIST && member->of == PF_SHAPE_topology_cpu))
         return m->n_cpus; /* of CPU_TOPOLOGY, an item for each CPU */
-    return pf_random_below(&m->dice, 4);
+    return (size_t)pf_random_below(&m->dice, 4);
 }
 
 static perfile_status words_of(pf_maker *m, const pf_step *s, perfile_words *words,

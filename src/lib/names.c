@@ -79,7 +79,7 @@ bool perfile_row(uint32_t of, uint64_t key, size_t position, void *out, size_t s
     case PERFILE_ROW_TABLE:
         return pf_describe_table(position, out, size);
     case PERFILE_ROW_COLUMN:
-        return pf_describe_column(key, position, out, size);
+        return key > SIZE_MAX ? false : pf_describe_column((size_t)key, position, out, size);
     case PERFILE_ROW_VERDICT:
         return pf_rule_verdict_at(k, position, out, size);
     case PERFILE_ROW_OUTPUT:

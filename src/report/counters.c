@@ -164,8 +164,8 @@ static bool put_threads(pf_counting *c, const perfile_record *r)
     if (perfile_thread_map_decode(r, &v, sizeof v, NULL) != PERFILE_OK)
         return true;
     pf_budget_free(budget, c->threads, c->n_threads, sizeof *c->threads);
-    c->threads = pf_budget_alloc(budget, v.entries.n, sizeof *c->threads);
-    c->n_threads = c->threads ? v.entries.n : 0;
+    c->threads = pf_budget_alloc(budget, (size_t)v.entries.n, sizeof *c->threads);
+    c->n_threads = c->threads ? (size_t)v.entries.n : 0;
     if (!c->threads)
         return false;
     for (size_t i = 0; i < c->n_threads && perfile_thread_map_entry_next(

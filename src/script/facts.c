@@ -109,8 +109,9 @@ static void put_ranges(pf_facts *f, const perfile_mem_node *node)
     const uint64_t most = node->bitmap.n * UINT64_C(64);
     const uint64_t bits = node->nbits < most ? node->nbits : most;
     for (uint64_t at = 0, first = 0; at <= bits && n < 99; at++) {
-        const bool set = at < bits && perfile_word(&node->bitmap, at / 64) >> at % 64 & 1;
-        const bool was = at && perfile_word(&node->bitmap, (at - 1) / 64) >> (at - 1) % 64 & 1;
+        const bool set = at < bits && perfile_word(&node->bitmap, (size_t)(at / 64)) >> at % 64 & 1;
+        const bool was =
+            at && perfile_word(&node->bitmap, (size_t)((at - 1) / 64)) >> (at - 1) % 64 & 1;
         if (set && !was)
             first = at;
         if (set || !was)
