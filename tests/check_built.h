@@ -16,7 +16,7 @@ static inline build_attr_plan check_plan(void)
 
 static inline void check_begin(builder *b, const build_attr_plan *plan)
 {
-    build_bytes(b, "PERFILE2", 8);
+    build_bytes(b, b->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
     build_u64(b, 16);
     size_t start = build_begin(b, PERFILE_RECORD_HEADER_ATTR, 0);
     build_attr(b, plan);
@@ -211,7 +211,7 @@ static inline void piece_metadata(builder *b)
 }
 static inline void piece_second_stream(builder *b)
 {
-    build_bytes(b, "PERFILE2", 8);
+    build_bytes(b, b->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
     build_u64(b, 16);
     check_comm(b);
 }
@@ -314,7 +314,7 @@ static inline void whole_branches(builder *b)
 static inline void file_auxtrace(builder *b, uint64_t listed)
 {
     build_attr_plan plan = check_plan();
-    build_bytes(b, "PERFILE2", 8);
+    build_bytes(b, b->swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
     build_u64(b, 104);
     build_u64(b, 144);
     build_u64(b, 112);

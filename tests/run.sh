@@ -7,6 +7,7 @@
 # What a test says it could not try, in lines that begin with "not tried: ", and why it was skipped stays
 # in FOLDER.log/not-tried, for not_tried.sh.
 set -u
+: "${PERFILE_EMULATOR=}"
 
 folder=$1
 program=$2
@@ -43,7 +44,8 @@ export TSAN_OPTIONS=$reports${TSAN_OPTIONS:+:$TSAN_OPTIONS}
 name=${program%.sh}
 wanted_rc=0
 if [ "$name" = "$program" ]; then
-    "$program" "$@" </dev/null 2>&1 | tee "$logs/out"
+    # shellcheck disable=SC2086 # a command and its options, or nothing
+    $PERFILE_EMULATOR "$program" "$@" </dev/null 2>&1 | tee "$logs/out"
     rc=${PIPESTATUS[0]}
 else
     bash "$program" "$@" </dev/null >"$logs/out" 2>"$logs/err"

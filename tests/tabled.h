@@ -94,7 +94,8 @@ static inline uint64_t tabled_word(const pf_table_column *c, size_t i)
 {
     uint64_t word = 0;
     const size_t width = pf_column_width(c->about->type);
-    memcpy(&word, c->data.ptr + i * width, width);
+    memcpy((uint8_t *)&word + (PF_NATIVE_BIG ? sizeof word - width : 0), c->data.ptr + i * width,
+           width);
     return word;
 }
 

@@ -148,7 +148,7 @@ static void put_text(perfile_bytes text)
 {
     putc('"', output_stream());
     for (size_t i = 0, n; i < text.len; i += n) {
-        uint32_t code;
+        uint32_t code = 0;
         for (n = 0; i + n < text.len && is_plain(text.ptr[i + n]); n++)
             continue;
         if (n) {

@@ -51,7 +51,7 @@ static uint16_t *slot_of(pf_covered *c, const item *i)
 {
     uint64_t h = hash_text(UINT64_C(0xcbf29ce484222325) + i->what, i->name);
     h = (hash_text(h, i->member) ^ i->value) * UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t at = h >> 51;; at = (at + 1) % SLOTS)
+    for (size_t at = (size_t)(h >> 51);; at = (at + 1) % SLOTS)
         if (!c->slots[at] || is_same(&c->items[c->slots[at] - 1], i))
             return &c->slots[at];
 }

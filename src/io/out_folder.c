@@ -34,16 +34,19 @@ static bool append(char ***at, uint32_t *n, uint32_t *cap, const char *text)
         return false;
     *at = more;
     more[*n] = pf_out_copy_path(text, strlen(text));
-    return more[(*n)++];
+    return more[*n] && ++*n;
 }
 
+/* The name is stored first: a folder that is not in `made` could not be removed after a failure. */
 static perfile_status make_folder(out_folder *f, const char *path, perfile_error *err)
 {
+    if (!append(&f->made, &f->n_made, &f->made_cap, path))
+        return pf_fail_nomem(err, "sink");
     if (mkdir(path, 0777) == 0)
-        return append(&f->made, &f->n_made, &f->made_cap, path) ? PERFILE_OK
-                                                                : pf_fail_nomem(err, "sink");
-    return errno == EEXIST ? PERFILE_OK
-                           : pf_fail_io(err, errno, "sink", "cannot create '%s'", path);
+        return PERFILE_OK;
+    const int sys = errno;
+    pf_free(f->made[--f->n_made]);
+    return sys == EEXIST ? PERFILE_OK : pf_fail_io(err, sys, "sink", "cannot create '%s'", path);
 }
 
 /* Makes the folders above a file, including the folder of the sink itself. */

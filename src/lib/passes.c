@@ -12,6 +12,8 @@
 #include "archive/command.h"
 #include "core/command.h"
 
+#include <errno.h>
+
 perfile_status pf_passes_begin(pf_passes *p, perfile_source *source,
                                const perfile_open_options *how, perfile_error *err)
 {
@@ -92,6 +94,24 @@ static perfile_status open_source(pf_passes *p, perfile_stream **stream, perfile
     return st;
 }
 
+/* Opens the file `data` of a directory.  *first is NULL if there is none that can be opened:
+ * opening the stream will fail, with a better message.  A failure that may not happen again is
+ * returned. */
+static perfile_status first_entry(const perfile_source *directory, perfile_source **first,
+                                  perfile_error *err)
+{
+    perfile_error ours;
+    *first = NULL;
+    const perfile_status st = pf_source_entry(directory, "data", first, &ours);
+    const bool stays = st == PERFILE_E_UNSUPPORTED ||
+                       (st == PERFILE_E_IO && (ours.sys == ENOENT || ours.sys == EACCES));
+    if (st == PERFILE_OK || stays)
+        return PERFILE_OK;
+    if (err)
+        *err = ours;
+    return st;
+}
+
 perfile_status pf_passes_head(const pf_passes *p, const pf_driver **driver, pf_head *head,
                               perfile_error *err)
 {
@@ -102,9 +122,10 @@ perfile_status pf_passes_head(const pf_passes *p, const pf_driver **driver, pf_h
     perfile_status st = pf_driver_find(p->source, p->how.from, driver, &foreign, err);
     if (st != PERFILE_OK || !(*driver)->head)
         return st;
-    if (pf_source_has_entries(p->source) &&
-        pf_source_entry(p->source, "data", &first, NULL) != PERFILE_OK)
-        return PERFILE_OK; /* opening the stream will fail, with a better message */
+    if (pf_source_has_entries(p->source))
+        st = first_entry(p->source, &first, err);
+    if (st != PERFILE_OK || !first)
+        return st;
     st = pf_source_run(first, 0, PF_HEAD_BYTES, &bytes, err);
     if (st == PERFILE_OK && bytes.len >= PF_HEAD_BYTES)
         (void)(*driver)->head(bytes, head);

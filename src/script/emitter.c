@@ -175,7 +175,6 @@ static perfile_status prepare(pf_script *x, perfile_error *err)
     const bool is_pipe = x->base.container && x->base.container->form == PERFILE_FORM_PIPE;
     if (x->started && generation == x->generation)
         return PERFILE_OK;
-    x->generation = generation;
     perfile_status st = pf_script_plan_make(&x->plan, x->types, s, x->base.flags, is_pipe, err);
     if (st != PERFILE_OK)
         return st;
@@ -185,10 +184,12 @@ static perfile_status prepare(pf_script *x, perfile_error *err)
                        "`perf record -k`");
     find_registers(x);
     x->reader.wants_records = x->plan.needs_records;
-    if (x->started)
-        return PERFILE_OK;
-    x->started = true;
-    return pf_profile_reader_start(&x->reader, x->plan.in_order ? 1 : x->base.n_threads, err);
+    if (!x->started)
+        st = pf_profile_reader_start(&x->reader, x->plan.in_order ? 1 : x->base.n_threads, err);
+    /* After a failure the reader has no queue: it is not started. */
+    x->started = st == PERFILE_OK;
+    x->generation = generation;
+    return st;
 }
 
 /* Stores the time of the first line. */

@@ -23,6 +23,8 @@ enum { IDS_AT = 104, ATTRS_AT = 112, DATA_AT = 112 + 80, RECORD = 24, N_RECORDS 
 
 static const plan good = {104, 80, IDS_AT, DATA_AT, RECORD *N_RECORDS, 0};
 
+static const char *const native_magic = PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2";
+
 static perfile_bytes file_of(builder *b, const plan *p, const char *magic)
 {
     build_clear(b);
@@ -99,7 +101,7 @@ static void reads_a_good_file(void **state)
     builder b = {0};
     static const char *const magics[] = {"PERFILE2", "2ELIFREP", "PERFFILE", "PERFFILE"};
     for (unsigned i = 0; i < 4; i++) {
-        b.swap = i == 1 || i == 3;
+        b.swap = (i == 1 || i == 3) != (bool)PF_NATIVE_BIG;
         outcome o = read_all(file_of(&b, &good, magics[i]), false);
         assert_int_equal(o.status, PERFILE_OK);
         assert_int_equal(o.sum.records, N_RECORDS);
@@ -115,7 +117,7 @@ static void refuses_what_is_no_capture(void **state)
 {
     (void)state;
     builder b = {0};
-    perfile_bytes whole = file_of(&b, &good, "PERFILE2");
+    perfile_bytes whole = file_of(&b, &good, native_magic);
     for (size_t n = 0; n < 16; n++) {
         uint8_t *cut = malloc(n ? n : 1); /* own heap block: an overread is caught */
         memcpy(cut, whole.ptr, n);
@@ -156,7 +158,7 @@ static void names_what_is_wrong(void **state)
     builder b = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (unsigned swap = 0; swap < 2; swap++) {
-            b.swap = swap;
+            b.swap = swap != (unsigned)PF_NATIVE_BIG;
             outcome o = read_all(file_of(&b, &cases[i].p, swap ? "2ELIFREP" : "PERFILE2"), true);
             assert_int_equal(o.status, PERFILE_OK);
             assert_int_equal(o.first_damage, cases[i].damage);
@@ -172,7 +174,7 @@ static void says_what_is_missing(void **state)
     (void)state;
     plan p = good;
     builder b = {0};
-    perfile_bytes file = file_of(&b, &p, "PERFILE2");
+    perfile_bytes file = file_of(&b, &p, native_magic);
     file.len -= 30; /* the last record and a part of the second */
     outcome o = read_all(file, false);
     assert_int_equal(o.sum.records, N_RECORDS - 2);
@@ -187,7 +189,7 @@ static void keeps_an_attr_with_bad_ids(void **state)
     plan p = good;
     builder b = {0};
     p.ids_offset = UINT64_MAX - 7;
-    outcome o = read_all(file_of(&b, &p, "PERFILE2"), true);
+    outcome o = read_all(file_of(&b, &p, native_magic), true);
     assert_int_equal(o.sum.by_damage[PERFILE_DAMAGE_BAD_IDS], 1);
     assert_int_equal(o.sum.records, N_RECORDS);
     build_clear(&b);
@@ -201,7 +203,7 @@ static void passes_over_records_that_were_overwritten(void **state)
     builder b = {0};
     p.data_offset = 104;
     p.data_size = DATA_AT + 72 - 104;
-    perfile_bytes file = file_of(&b, &p, "PERFILE2");
+    perfile_bytes file = file_of(&b, &p, native_magic);
     outcome o = read_all(file, false);
     assert_int_equal(o.first_damage, PERFILE_DAMAGE_OVERLAP);
     assert_int_equal(o.sum.records, N_RECORDS);
@@ -215,7 +217,7 @@ static void tells_when_streams_were_put_together(void **state)
     (void)state;
     builder b = {0};
     for (unsigned i = 0; i < 2; i++) {
-        build_bytes(&b, "PERFILE2", 8);
+        build_bytes(&b, native_magic, 8);
         build_u64(&b, 16);
         build_end(&b, build_begin(&b, PERFILE_RECORD_FINISHED_ROUND, 0));
     }
@@ -254,7 +256,7 @@ static void keeps_tracing_data_longer_than_a_window(void **state)
     builder b = {0}, data = {0};
     for (unsigned i = 0; i < DATA / 8; i++)
         build_u64(&data, i);
-    build_bytes(&b, "PERFILE2", 8);
+    build_bytes(&b, native_magic, 8);
     build_u64(&b, 16);
     build_end(&b, build_begin(&b, PERFILE_RECORD_FINISHED_ROUND, 0));
     size_t start = build_begin(&b, PERFILE_RECORD_HEADER_TRACING_DATA, 0);

@@ -113,7 +113,7 @@ static void records_far_behind_the_attrs(void **state)
         perfile_convert_summary sum;
         const perfile_convert_options *how = turns ? &to_big : &as_it_is;
         capture_make(&near, CAPTURE_KILLED, PF_NATIVE_BIG, KILLED_RECORDS);
-        size_t data = (size_t)pf_load_u64(near.b.ptr + DATA, false);
+        size_t data = (size_t)pf_load_u64(near.b.ptr + DATA, PF_NATIVE_BIG);
         assert_true(pf_buffer_append(&far.b, near.b.ptr, data));
         for (unsigned i = 0; i < GAP; i++)
             build_u8(&far, (uint8_t)(i * 7 >> 3));

@@ -16,6 +16,10 @@ static perfile_bytes text(const char *s)
     return (perfile_bytes){(const uint8_t *)s, strlen(s)};
 }
 
+/* The bytes that tests expect. */
+static const perfile_encode_options little = {.size = sizeof little,
+                                              .byte_order = PERFILE_BYTE_ORDER_LITTLE};
+
 static void is_hex(size_t len, const char *digits)
 {
     perfile_bytes wanted = hex(digits);
@@ -43,8 +47,11 @@ static void with_trailer(void **state)
     perfile_layout l = layout_of(TRAILER | PERFILE_SAMPLE_IP, ID_ALL);
     const perfile_sample_id id = {.present = TRAILER, .pid = 1, .tid = 2, .time = 3};
     const perfile_comm comm = {.pid = 1, .tid = 2, .comm = text("work")};
-    perfile_encode_options how = {
-        .size = sizeof how, .layout = &l, .sample_id = &id, .misc = PERFILE_MISC_COMM_EXEC};
+    perfile_encode_options how = {.size = sizeof how,
+                                  .byte_order = PERFILE_BYTE_ORDER_LITTLE,
+                                  .layout = &l,
+                                  .sample_id = &id,
+                                  .misc = PERFILE_MISC_COMM_EXEC};
     assert_int_equal(ENCODE(comm, &comm, &how, &n), PERFILE_OK);
     is_hex(n, "03000000 0020 2800 01000000 02000000 776f726b00000000"
               "01000000 02000000 0300000000000000");
@@ -87,21 +94,21 @@ static void arrays_of_programs(void **state)
                                    .tid = 2,
                                    .nr_namespaces = 77,
                                    .link_info = perfile_ns_link_list(links, 2, sizeof links[0])};
-    assert_int_equal(ENCODE(namespaces, &ns, NULL, &n), PERFILE_OK);
+    assert_int_equal(ENCODE(namespaces, &ns, &little, &n), PERFILE_OK);
     is_hex(n, "10000000 0000 3800 01000000 02000000 0200000000000000"
               "0300000000000000 0400000000000000 0500000000000000 0600000000000000");
 
     const uint16_t cpus[3] = {0, 2, 4};
     const perfile_cpu_map map = {.cpus = {.is_list = true, .cpu = perfile_words_u16(cpus, 3)}};
-    assert_int_equal(ENCODE(cpu_map, &map, NULL, &n), PERFILE_OK);
+    assert_int_equal(ENCODE(cpu_map, &map, &little, &n), PERFILE_OK);
     is_hex(n, "4a000000 0000 1800 0000 0300 0000 0200 0400 000000000000");
 
     /* Words of another width do, as long as the numbers fit. */
     const uint64_t wide[2] = {1, 0x10000};
     perfile_cpu_map other = {.cpus = {.is_list = true, .cpu = perfile_words_u64(wide, 1)}};
-    assert_int_equal(ENCODE(cpu_map, &other, NULL, &n), PERFILE_OK);
+    assert_int_equal(ENCODE(cpu_map, &other, &little, &n), PERFILE_OK);
     other.cpus.cpu.n = 2;
-    assert_int_equal(ENCODE(cpu_map, &other, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(cpu_map, &other, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "cpu_map_data.cpu");
 
     const perfile_bytes words[2] = {text("perf"), text("record")};
@@ -147,7 +154,8 @@ static void samples(void **state)
     perfile_layout l = layout_of(PERFILE_SAMPLE_IP | PERFILE_SAMPLE_TID | PERFILE_SAMPLE_CALLCHAIN |
                                      PERFILE_SAMPLE_RAW | PERFILE_SAMPLE_REGS_USER,
                                  0);
-    const perfile_encode_options how = {.size = sizeof how, .layout = &l, .misc = 2};
+    const perfile_encode_options how = {
+        .size = sizeof how, .byte_order = PERFILE_BYTE_ORDER_LITTLE, .layout = &l, .misc = 2};
     perfile_sample s = {.present = (uint32_t)l.sample_type,
                         .ip = 0x401000,
                         .pid = 1,
@@ -169,7 +177,7 @@ static void samples(void **state)
     s.present |= PERFILE_SAMPLE_TIME;
     assert_int_equal(ENCODE(sample, &s, &how, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "sample.present");
-    assert_int_equal(ENCODE(sample, &s, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(sample, &s, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "encode_options.layout");
 }
 
@@ -191,7 +199,7 @@ static void attrs(void **state)
     for (a.size = 64; a.size <= 160; a.size += 4) {
         perfile_attr back;
         a.has_extra = false;
-        perfile_status st = ENCODE(attr, &a, NULL, &n);
+        perfile_status st = ENCODE(attr, &a, &little, &n);
         if (st != PERFILE_OK) {
             /* Not where a member ends: the bytes between have to be given. */
             assert_string_equal(err.where, "attr.has_extra");
@@ -205,17 +213,17 @@ static void attrs(void **state)
     }
     a.size = 112;
     a.aux_sample_size = 1;
-    assert_int_equal(ENCODE(attr, &a, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(attr, &a, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "attr.aux_sample_size");
     a.size = 120;
-    assert_int_equal(ENCODE(attr, &a, NULL, &n), PERFILE_OK);
+    assert_int_equal(ENCODE(attr, &a, &little, &n), PERFILE_OK);
     a.size = 60;
-    assert_int_equal(ENCODE(attr, &a, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(attr, &a, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "attr.size");
     a.size = 120;
     a.is_freq = false;
     a.is_period = true;
-    assert_int_equal(ENCODE(attr, &a, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(attr, &a, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "attr.is_freq");
 }
 
@@ -227,17 +235,17 @@ static void refused(void **state)
     size_t n = 77;
     memset(long_name, 'x', sizeof long_name - 1);
     perfile_mmap m = {.pid = 1, .filename = text(long_name)};
-    assert_int_equal(ENCODE(mmap, &m, NULL, &n), PERFILE_E_LIMIT);
+    assert_int_equal(ENCODE(mmap, &m, &little, &n), PERFILE_E_LIMIT);
     assert_string_equal(err.where, "mmap.filename");
     assert_non_null(strstr(err.message, "65535"));
     assert_int_equal(n, 77);
     m.filename.len = 65535 - 8 - 32 - 7 - 1;
-    assert_int_equal(ENCODE(mmap, &m, NULL, &n), PERFILE_OK);
+    assert_int_equal(ENCODE(mmap, &m, &little, &n), PERFILE_OK);
     assert_int_equal(n, 65528);
     m.filename.len++;
-    assert_int_equal(ENCODE(mmap, &m, NULL, &n), PERFILE_E_LIMIT);
+    assert_int_equal(ENCODE(mmap, &m, &little, &n), PERFILE_E_LIMIT);
     m.filename = (perfile_bytes){(const uint8_t *)"a\0b", 3};
-    assert_int_equal(ENCODE(mmap, &m, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(mmap, &m, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "mmap.filename");
 
     m.filename = text("/a");
@@ -248,26 +256,28 @@ static void refused(void **state)
     assert_int_equal(n, 48);
 
     const perfile_text_poke poke = {.old_len = 1, .new_len = 1, .bytes = text("abc")};
-    assert_int_equal(ENCODE(text_poke, &poke, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(text_poke, &poke, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "text_poke.bytes");
     const perfile_bpf_event bpf = {.tag = text("short")};
-    assert_int_equal(ENCODE(bpf_event, &bpf, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(bpf_event, &bpf, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "bpf_event.tag");
     perfile_header_build_id id = {.has_pid = true, .build_id = text("123456789012345678901")};
-    assert_int_equal(ENCODE(header_build_id, &id, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(header_build_id, &id, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "header_build_id.build_id");
 
     /* misc decides which form it is. */
     perfile_mmap2 m2 = {.has_build_id = true, .has_prot = true, .build_id = text("12345678")};
-    assert_int_equal(ENCODE(mmap2, &m2, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(mmap2, &m2, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "mmap2.has_build_id");
-    const perfile_encode_options how = {.size = sizeof how, .misc = PERFILE_MISC_MMAP_BUILD_ID};
+    const perfile_encode_options how = {.size = sizeof how,
+                                        .byte_order = PERFILE_BYTE_ORDER_LITTLE,
+                                        .misc = PERFILE_MISC_MMAP_BUILD_ID};
     assert_int_equal(ENCODE(mmap2, &m2, &how, &n), PERFILE_OK);
     assert_int_equal(out[40], 8);
     m2 = (perfile_mmap2){.has_prot = true, .ino = 5};
-    assert_int_equal(ENCODE(mmap2, &m2, NULL, &n), PERFILE_OK);
+    assert_int_equal(ENCODE(mmap2, &m2, &little, &n), PERFILE_OK);
     const perfile_event_update update = {.type = 1, .has_name = true, .name = text("x")};
-    assert_int_equal(ENCODE(event_update, &update, NULL, &n), PERFILE_E_USAGE);
+    assert_int_equal(ENCODE(event_update, &update, &little, &n), PERFILE_E_USAGE);
     assert_string_equal(err.where, "event_update.has_scale");
 }
 
@@ -280,13 +290,13 @@ static void other_versions(void **state)
         uint64_t newer;
     } in = {.lost = {.id = 1, .lost = 2}};
     size_t n;
-    assert_int_equal(perfile_lost_encode(&in.lost, sizeof in, NULL, out, sizeof out, &n, &err),
+    assert_int_equal(perfile_lost_encode(&in.lost, sizeof in, &little, out, sizeof out, &n, &err),
                      PERFILE_OK);
     is_hex(n, "02000000 0000 1800 0100000000000000 0200000000000000");
     in.newer = 1;
-    assert_int_equal(perfile_lost_encode(&in.lost, sizeof in, NULL, out, sizeof out, &n, &err),
+    assert_int_equal(perfile_lost_encode(&in.lost, sizeof in, &little, out, sizeof out, &n, &err),
                      PERFILE_E_USAGE);
-    assert_int_equal(perfile_lost_encode(&in.lost, offsetof(perfile_lost, lost), NULL, out,
+    assert_int_equal(perfile_lost_encode(&in.lost, offsetof(perfile_lost, lost), &little, out,
                                          sizeof out, &n, &err),
                      PERFILE_OK);
     is_hex(n, "02000000 0000 1800 0100000000000000 0000000000000000");

@@ -217,9 +217,9 @@ static void check_life(const world *w)
     assert_mapped(w, 11, 0x2000, 250, NULL);
     assert_mapped(w, 11, 0x0fff, 250, NULL);
 
-    const perfile_thread *t;
-    const perfile_process *p;
-    const perfile_mapping *x;
+    const perfile_thread *t = NULL;
+    const perfile_process *p = NULL;
+    const perfile_mapping *x = NULL;
     size_t n;
     assert_int_equal(perfile_model_threads(w->model, &t, &n, NULL), PERFILE_OK);
     assert_int_equal(n, 3);
@@ -283,7 +283,7 @@ static void a_number_used_again_is_another_process(void **state)
     (void)state;
     world w;
     made_record m;
-    const perfile_process *p;
+    const perfile_process *p = NULL;
     size_t n;
     start(&w);
     comm(&m, &w, 7, 7, "old", false, 0);
@@ -315,7 +315,7 @@ static void kernel_symbols_come_and_go(void **state)
     (void)state;
     world w;
     made_record m;
-    const perfile_mapping *x;
+    const perfile_mapping *x = NULL;
     size_t n;
     uint64_t base = 0xffffffff81000000;
     start(&w);
@@ -446,7 +446,7 @@ static void hostile_order_is_no_trouble(void **state)
              (uint32_t)i + 1, i);
         feed(&w, &m);
     }
-    const perfile_thread *t;
+    const perfile_thread *t = NULL;
     size_t n;
     assert_int_equal(perfile_model_threads(w.model, &t, &n, NULL), PERFILE_OK);
     assert_int_equal(n, N + 1);
@@ -482,8 +482,8 @@ static void repetition_costs_nothing(void **state)
     assert_mapped(&w, 1, 0x2000, 9, "/lib/a");
     assert_mapped(&w, 1, 0x4000, 9, "/lib/b");
     assert_int_equal(w.model->budget.used, once);
-    const perfile_mapping *x;
-    const perfile_thread *t;
+    const perfile_mapping *x = NULL;
+    const perfile_thread *t = NULL;
     size_t n;
     assert_int_equal(perfile_model_mappings(w.model, &x, &n, NULL), PERFILE_OK);
     assert_int_equal(n, 2);
@@ -500,7 +500,7 @@ static void names_are_those_of_the_process(void **state)
     enum { N = 30000 };
     world w;
     made_record m;
-    const perfile_thread *t;
+    const perfile_thread *t = NULL;
     size_t n;
     start(&w);
     for (uint32_t i = 0; i < N; i++) {
@@ -548,7 +548,7 @@ static void a_limit_is_kept(void **state)
     assert_true(w.model->budget.used <= LIMIT);
     assert_comm(&w, 1, 1, 9, "first");
     assert_mapped(&w, 1, 0x5000, 9, "/lib/5");
-    const perfile_mapping *x;
+    const perfile_mapping *x = NULL;
     size_t n;
     assert_int_equal(perfile_model_mappings(w.model, &x, &n, NULL), PERFILE_OK);
     assert_true(n >= i - 1);

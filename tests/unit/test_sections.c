@@ -23,7 +23,7 @@ static perfile_bytes file_of(builder *b, const plan *p)
 {
     uint64_t attrs = IDS_AT + IDS * 8, data = attrs + (uint64_t)p->n_attrs * ATTR_ENTRY;
     build_clear(b);
-    build_bytes(b, "PERFILE2", 8);
+    build_bytes(b, PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
     build_u64(b, 104);
     build_u64(b, ATTR_ENTRY);
     build_u64(b, attrs);
@@ -135,7 +135,7 @@ static void many(void **state)
     perfile_source *source;
     perfile_stream *s;
     uint64_t attrs = 104 + 8 * (uint64_t)ENTRIES, data = attrs + (uint64_t)N * ATTR_ENTRY;
-    build_bytes(&b, "PERFILE2", 8);
+    build_bytes(&b, PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
     const uint64_t words[] = {104, ATTR_ENTRY, attrs, data - attrs, data, 0, 0, 0, 0, 0, 0, 0};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         build_u64(&b, words[i]);

@@ -248,8 +248,8 @@ static void check_events(const tabled *t, const capture *c)
 static void check_model(const tabled *t, const capture *c)
 {
     perfile_model *m = (perfile_model *)(uintptr_t)c->model;
-    const perfile_thread *threads;
-    const perfile_mapping *mappings;
+    const perfile_thread *threads = NULL;
+    const perfile_mapping *mappings = NULL;
     size_t n_threads, n_mappings, comms = 0, samples = 0;
     assert_int_equal(perfile_model_threads(m, &threads, &n_threads, NULL), PERFILE_OK);
     assert_int_equal(perfile_model_mappings(m, &mappings, &n_mappings, NULL), PERFILE_OK);

@@ -28,6 +28,7 @@ typedef struct kind {
 static kind kinds[MAX_KINDS];
 static unsigned n_kinds;
 static bool out_of_memory;
+static bool incomplete; /* of the text of all files */
 
 /* Writes "PATH:OFFSET: SEVERITY RULE: MESSAGE (record N, event E)". */
 static void compose_line(const cli_validation *v, const perfile_finding *f, char *line, size_t size)
@@ -135,6 +136,7 @@ static void text_file_end(const cli_validation *v)
     print_kinds(v);
     if (out_of_memory)
         cli_message("%s: out of memory: some findings are not shown", v->name);
+    incomplete |= out_of_memory;
     if (v->version && !v->failure) {
         cli_print("%s", v->name);
         cli_print(": perf %s %s\n", v->version, cli_verdict_words(v->verdict));
@@ -158,12 +160,18 @@ static void text_file_end(const cli_validation *v)
         cli_print("%s: next: perfile recover -o OUT %s\n", v->name, path);
 }
 
-static void nothing(void)
+static void text_begin(void)
 {
+    incomplete = false;
 }
 
-const cli_findings_form cli_findings_text = {"text",       1,           nothing,       text_file,
-                                             text_finding, text_reason, text_file_end, nothing};
+static bool text_end(void)
+{
+    return !incomplete;
+}
+
+const cli_findings_form cli_findings_text = {"text",       1,           text_begin,    text_file,
+                                             text_finding, text_reason, text_file_end, text_end};
 
 /* Findings as one JSON document, described in format/reports.md.  Findings are printed as they
  * arrive.  The counts of rules and files come after them in the document, so they are stored until
@@ -345,7 +353,7 @@ static void print_rules(void)
 }
 
 /* Prints everything after the findings, and frees it. */
-static void json_end(void)
+static bool json_end(void)
 {
     cli_json_array_end();
     print_rules();
@@ -364,6 +372,7 @@ static void json_end(void)
     cli_json_line();
     if (out_of_memory)
         cli_message("out of memory: the report is not complete");
+    return !out_of_memory;
 }
 
 const cli_findings_form cli_findings_json = {"json",       MAX_FINDINGS, json_begin,    json_file,
@@ -520,7 +529,7 @@ static void sarif_file_end(const cli_validation *v)
 }
 
 /* Prints everything after the results. */
-static void sarif_end(void)
+static bool sarif_end(void)
 {
     cli_json_array_end();
     cli_json_array("invocations");
@@ -532,6 +541,7 @@ static void sarif_end(void)
     cli_json_array_end();
     cli_json_object_end();
     cli_json_line();
+    return true;
 }
 
 const cli_findings_form cli_findings_sarif = {"sarif",        MAX_FINDINGS,  sarif_begin,

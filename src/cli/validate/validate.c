@@ -474,8 +474,7 @@ static int validate_files(const cli_inputs *in, const settings *set)
     set->form->begin();
     for (size_t i = 0; i < in->n; i++)
         status = cli_worse(status, validate_file(&in->at[i], set));
-    set->form->end();
-    return status;
+    return set->form->end() ? status : CLI_FAILED;
 }
 
 static const cli_option options[] = {

@@ -31,7 +31,7 @@ typedef struct cli_findings_form {
     /* Prints a sentence about why that version of perf does not read everything. */
     void (*reason)(const cli_validation *v, unsigned verdict, const char *sentence);
     void (*file_end)(const cli_validation *v);
-    void (*end)(void);
+    bool (*end)(void); /* returns false if the report is not complete, out of memory */
 } cli_findings_form;
 
 extern const cli_findings_form cli_findings_text, cli_findings_json, cli_findings_sarif;

@@ -16,7 +16,7 @@ static void damaged(const every_target *t, every_progress *p)
     if ((n + t->seed) % t->step != 0)
         return;
     p->read++;
-    every_reading(t, n, p);
+    every_reading(t, n, t->step == 1, p);
 }
 
 static void prefixes(const every_target *t, every_progress *p)
@@ -30,13 +30,27 @@ static void prefixes(const every_target *t, every_progress *p)
     }
 }
 
+/* Values that a byte gets: two that lengths, counts and types do not have, and each of its bits
+ * flipped. */
+enum { VALUES = 10 };
+
+static bool was_before(const uint8_t *bad, size_t n, uint8_t good)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bad[i] == bad[n])
+            return true;
+    return bad[n] == good;
+}
+
 static void bytes(const every_target *t, every_progress *p)
 {
     for (size_t at = 0; at < t->whole.len; at++) {
         const uint8_t good = t->whole.ptr[at];
-        const uint8_t bad[] = {0, 0xff, good ^ 1, good ^ 0x80};
-        for (size_t i = 0; i < sizeof bad; i++) {
-            if (bad[i] == good) {
+        uint8_t bad[VALUES] = {0, 0xff};
+        for (size_t i = 0; i < VALUES; i++) {
+            if (i >= 2)
+                bad[i] = good ^ (uint8_t)(1U << (i - 2));
+            if (was_before(bad, i, good)) {
                 p->same++;
                 continue;
             }
@@ -46,6 +60,11 @@ static void bytes(const every_target *t, every_progress *p)
         }
         put(t, at, good);
     }
+}
+
+uint64_t every_damages(size_t len)
+{
+    return (1 + VALUES) * (uint64_t)len;
 }
 
 void every_damage(const every_target *target, every_progress *p)

@@ -42,6 +42,16 @@ static void killed(builder *b)
     capture_make(b, CAPTURE_KILLED, false, SAMPLES);
 }
 
+static void compressed2_be(builder *b)
+{
+    capture_make(b, CAPTURE_PIPE_ZSTD, true, SAMPLES);
+}
+
+static void killed_be(builder *b)
+{
+    capture_make(b, CAPTURE_KILLED, true, SAMPLES);
+}
+
 static void simpleperf(builder *b)
 {
     capture_make(b, CAPTURE_SPLIT, false, SAMPLES);
@@ -120,7 +130,9 @@ static const struct {
     {.name = "pipe-be", .make = pipe_be},
     {.name = "compressed", .make = compressed},
     {.name = "compressed2", .make = compressed2},
+    {.name = "compressed2-be", .make = compressed2_be},
     {.name = "killed", .make = killed},
+    {.name = "killed-be", .make = killed_be},
     {.name = "simpleperf", .make = simpleperf},
     {.name = "tracepoint", .make = tracepoint},
     {.name = "records", .make = records},
