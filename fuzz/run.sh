@@ -58,7 +58,7 @@ fi
 extra=()
 if [ "$choices" = words ]; then
     { cat "$home/perfile.dict"
-      grep -oh -e '--[a-z][a-z-]*' "$home"/../src/cli/*.c | sort -u | sed 's/.*/"&"/'; } \
+      grep -oh -e '--[a-z][a-z0-9-]*' "$home"/../src/cli/*.c | sort -u | sed 's/.*/"&"/'; } \
         >"$folder/dict"
     extra+=("-dict=$folder/dict")
 else

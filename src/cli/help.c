@@ -560,7 +560,7 @@ static const char fish_begin[] =
     "end\n"
     "# Prints each argument after the list that has been typed so far.\n"
     "function __perfile_list\n"
-    "    set -l lead (string replace -r '^--[a-z-]+=' '' -- (commandline "
+    "    set -l lead (string replace -r '^--[a-z0-9-]+=' '' -- (commandline "
     "-ct) | string replace -r '[^,]*$' '')\n"
     "    printf '%s\\n' \"$lead\"$argv\n"
     "end\n"

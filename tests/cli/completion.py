@@ -25,7 +25,7 @@ def run(*words):
 
 def options_of(command):
     """{"--sort": (None, "ORDER"), …}: the short form and the value of each."""
-    found = re.findall(r"^  (?:(-\w), )?(--[a-z-]+)((?:\[=| )[^ ]+)?", run(command, "--help").stdout, re.M)
+    found = re.findall(r"^  (?:(-\w), )?(--[a-z0-9-]+)((?:\[=| )[^ ]+)?", run(command, "--help").stdout, re.M)
     return {name: (letter or None, value.strip() if value and (value[0] == "[" or value.strip()[:1].isupper() or
                                                                value.strip() in ("json", "start")) else None)
             for letter, name, value in found}

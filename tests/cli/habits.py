@@ -98,7 +98,7 @@ for words, meant in (
 # Every option of every command with one letter more is suggested.
 for command in (*commands, "schema", "damage", "generate"):
     text = run(command, "--help").stdout
-    for option in sorted(set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M))):
+    for option in sorted(set(re.findall(r"^ +(?:-\w, )?(--[a-z0-9-]+)", text, re.M))):
         if not chosen():
             continue
         done = expect(2, "unknown option", command, option + "q")

@@ -24,7 +24,7 @@ for command in $commands; do
     "$PERFILE" help "$command" >again && cmp text again
     grep -q '^Examples:' text && grep -q "^Usage: perfile $command" text
     page=$PERFILE_SOURCE/src/cli/man/perfile-$command.1
-    for option in $(grep -oE '^  (-[a-z], )?--[a-z-]+' text | grep -oE -e '--[a-z-]+'); do
+    for option in $(grep -oE '^  (-[a-z], )?--[a-z0-9-]+' text | grep -oE -e '--[a-z0-9-]+'); do
         grep -qF -- "$(sed 's/-/\\-/g' <<<"$option")" "$page" || { echo "$page: $option is missing"; exit 1; }
     done
     # The examples run, but for those that need more than captures.

@@ -111,7 +111,7 @@ for path in files:
 # Each option of each command, with and without a value.
 for command in commands:
     text = subprocess.run([perfile, command, "--help"], capture_output=True, check=True).stdout.decode()
-    options = sorted(set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+|-[a-zA-Z])(?![\w-])", text)))
+    options = sorted(set(re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]+|-[a-zA-Z])(?![\w-])", text)))
     assert command in ("schema", "generate", "damage") or "--from" in options and "--on-damage" in options and "-i" in options, (command, options)
     for option in options:
         for words in ([option, EVIL], [option.encode() + b"=" + EVIL], [option + "x", EVIL], [option]):

@@ -290,7 +290,7 @@ for command in $commands; do
         [ "$(cat symbols-of-kernel)" = 'ffffffff81000000 T _text' ] || say "$command: the file of --kallsyms is overwritten"
         unchanged "$command, --kallsyms"
     fi
-    for option in $(sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z-]*\)[ =]\(REF\|FILE\)\b.*/\2/p' <<<"$help"); do
+    for option in $(sed -n 's/^ *\(-[a-z], \)\{0,1\}\(--[a-z0-9-]*\)[ =]\(REF\|FILE\)\b.*/\2/p' <<<"$help"); do
         [ "$option" != --kallsyms ] || continue
         beside=in/y0
         works "$command" "$option in/x0" $beside || beside=

@@ -39,7 +39,7 @@ def commands():
 
 
 def options_of(command):
-    return set(re.findall(r"^ +(?:-\w, )?(--[a-z][a-z-]+)", run(PERFILE, command, "--help")[1], re.M))
+    return set(re.findall(r"^ +(?:-\w, )?(--[a-z][a-z0-9-]+)", run(PERFILE, command, "--help")[1], re.M))
 
 
 FIELDS = [n.lower() for n in re.findall(r"^BITS\(sample_type, (\w+),", read("format/words.def"), re.M)]
