@@ -133,10 +133,11 @@ static void check_damages(pf_check *c, const perfile_container *k)
         const perfile_container_damage *d = &k->damages[i];
         unsigned rule =
             d->damage < PERFILE_N_DAMAGES ? pf_rule_of_damage[d->damage] : PERFILE_RULE_V_006;
-        /* V-007 and V-003 report these two. */
+        /* V-007, V-003 and V-004 report these. */
         if (d->damage == PERFILE_DAMAGE_UNTERMINATED)
             continue;
-        if (d->damage == PERFILE_DAMAGE_BAD_ATTRS && (k->attr_size < ENTRY_MIN || k->attr_size % 8))
+        if (d->damage == PERFILE_DAMAGE_BAD_ATTRS &&
+            (k->attr_size < ENTRY_MIN || k->attr_size % 8 || d->offset > k->attrs.offset))
             continue;
         if (d->damage == PERFILE_DAMAGE_TRUNCATED_HEADER)
             rule = PERFILE_RULE_V_001;

@@ -571,6 +571,9 @@ perfile_status pf_perf_file_attrs(pf_perf_stream *p, perfile_source *s, const pf
     if (st == PERFILE_OK)
         st = add_each_attr(p, s, h, overlaps, err);
     pf_free(overlaps);
+    if (st == PERFILE_OK && h->attrs.size % h->attr_size) /* the last entry is not complete */
+        st = pf_perf_container_damage(p, PERFILE_DAMAGE_BAD_ATTRS, PERFILE_EXTENT_ATTRS,
+                                      h->attrs.offset + n * h->attr_size, err);
     return st;
 }
 
