@@ -502,7 +502,7 @@ const cli_spec cli_damage_spec = {
              "    samples/captures/callgraph.data\n"
              "  perfile damage --all bad samples/captures/pipe.data\n"
              "\n"
-             "Exit status: 0 done; 1 nothing was written.\n",
+             "Exit status: 0 done; 1 nothing was written; 2 wrong usage, also if DIR exists.\n",
 };
 
 int cli_damage(int argc, char **argv)

@@ -23,7 +23,7 @@ static bool in_word(char c)
 static const struct {
     const char *text, *shown;
 } shown_as[] = {{" && !c->bad", ""},
-                {" && !k->no_hw_idx", ""},
+                {"!k->no_hw_idx", "(nr or a sample that then ends where its last field does)"},
                 {"pf_words_of_bits(o->nbits)", "(nbits + 63) / 64"},
                 {"pf_at_least_0_6(o->version)", "version is at least 0.6"},
                 {"PF_BUILD_ID_SIZE(size)", "size, or 20 where that is 0"},
