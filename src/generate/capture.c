@@ -134,6 +134,8 @@ static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given
     a->sample_type = pf_random_next(d) & PERFILE_SAMPLE_KNOWN;
     if ((a->sample_type & weights) == weights)
         a->sample_type &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT;
+    if (a->type == PERFILE_TYPE_TRACEPOINT)
+        a->sample_type |= PERFILE_SAMPLE_RAW;
     if (g->o->n_events > 1)
         a->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER;
     a->read_format = pf_random_below(d, 32);

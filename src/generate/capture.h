@@ -135,6 +135,17 @@ bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number);
 perfile_status pf_gen_records(pf_gen *g, perfile_error *err);
 perfile_status pf_gen_features(pf_gen *g, perfile_error *err);
 
+/* Tracepoints.  Returns true if an event is one that TRACING_DATA describes. */
+bool pf_gen_has_tracepoint(const pf_gen *g);
+/* Replaces the payload of a sample of such an event by one that has the fields of its description.
+ */
+perfile_status pf_gen_tracepoint_payload(pf_gen *g, perfile_bytes *raw, perfile_error *err);
+/* Sets the content of TRACING_DATA; it is in the arena. */
+perfile_status pf_gen_describe_tracepoints(pf_gen *g, perfile_tracing_data *data,
+                                           perfile_error *err);
+/* Puts it as a HEADER_TRACING_DATA record. */
+perfile_status pf_gen_put_tracing(pf_gen *g, perfile_bytes payload, perfile_error *err);
+
 /* Begins a line of the dump. */
 void pf_gen_begin_line(pf_shown *out, const char *kind);
 /* Compressed records: returns true if records of this type go into them; pf_gen_pack_add() takes

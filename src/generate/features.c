@@ -64,6 +64,8 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
                                   .ratio = 1,
                                   .mmap_len = PF_PAGE};
         break;
+    case PERFILE_FEATURE_TRACING_DATA:
+        return pf_gen_describe_tracepoints(g, given, err);
     case PERFILE_FEATURE_EVENT_DESC:
         return describe_events(g, given, err);
     case PERFILE_FEATURE_CACHE:
@@ -88,7 +90,6 @@ bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
         return o->compress || o->compress2;
     return number < SIMPLEPERF && number != PERFILE_FEATURE_AUXTRACE &&
            (number != PERFILE_FEATURE_DIR_FORMAT || o->form == PF_GENERATE_DIRECTORY) &&
-           number != PERFILE_FEATURE_TRACING_DATA &&
            (o->form != PERFILE_FORM_PIPE || number != PERFILE_FEATURE_BUILD_ID);
 }
 
@@ -96,6 +97,14 @@ bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 static bool is_of_form(uint32_t number)
 {
     return number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_DIR_FORMAT;
+}
+
+/* Returns true for features that the rest of the capture cannot be read without. */
+static bool is_needed(const pf_gen *g, uint32_t number)
+{
+    if (number == PERFILE_FEATURE_TRACING_DATA)
+        return pf_gen_has_tracepoint(g);
+    return is_of_form(number) && pf_gen_makes_feature(g->o, number);
 }
 
 /* Returns true if the writer would add an empty HOSTNAME: readers of big-endian files infer from it
@@ -109,6 +118,8 @@ static bool needs_hostname(const pf_gen *g)
         return false;
     for (uint32_t i = 0; said && i < said->n; i++)
         bitmap[said->at[i].row->number / 64] |= UINT64_C(1) << said->at[i].row->number % 64;
+    if (pf_gen_has_tracepoint(g))
+        bitmap[0] |= UINT64_C(1) << PERFILE_FEATURE_TRACING_DATA;
     return o->compress || o->compress2 || o->form == PF_GENERATE_DIRECTORY ||
            (said && said->n && pf_perf_bitmap_narrow(bitmap, narrow));
 }
@@ -127,10 +138,10 @@ static bool is_wanted(const pf_gen *g, const pf_row *row, const pf_spec_item **i
             *item = &said->at[i];
     if (number == PERFILE_FEATURE_HOSTNAME && needs_hostname(g))
         return true;
-    if (said && !is_of_form(number))
+    if (is_needed(g, number))
+        return true;
+    if (said || is_of_form(number))
         return *item;
-    if (is_of_form(number))
-        return pf_gen_makes_feature(o, number);
     return pf_gen_makes_feature(o, number) &&
            (!o->feature || o->feature == number ||
             (o->feature != UINT32_MAX && number == PERFILE_FEATURE_NRCPUS));
@@ -204,6 +215,10 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
     if (item && !pf_gen_makes_feature(g->o, row->number))
         return pf_spec_fail(item->line, err, "%s is not made, or is no feature of this form",
                             row->name);
+    if (item && item->given.n && row->number == PERFILE_FEATURE_TRACING_DATA)
+        return pf_spec_fail(item->line, err,
+                            "TRACING_DATA takes no members: it describes the events that are "
+                            "tracepoints");
     pf_gen_take(g, item);
     perfile_status st = pf_gen_make(g, &w, given, &s->len, err);
     if (st == PERFILE_END) {
@@ -215,6 +230,10 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
     const perfile_bytes payload = {g->space.out, s->len};
     if (row->number == PERFILE_FEATURE_NRCPUS)
         note_cpus(g, given);
+    if (row->number == PERFILE_FEATURE_TRACING_DATA && pf_gen_is_pipe(g)) {
+        g->sum->features++;
+        return pf_gen_put_tracing(g, payload, err);
+    }
     s->row = row;
     pf_show_key(&s->line, "data");
     pf_show_open(&s->line, '{');

@@ -14,32 +14,18 @@ typedef struct making {
     bool has_trailer;
 } making;
 
-/* The payload of a tracepoint begins with its number, which is the config of the event, and has the
- * common fields of all tracepoints. */
-static void adjust_raw(const pf_gen *g, perfile_bytes *raw)
-{
-    enum { LEAST = 12 };
-    const perfile_attr *a = &g->current->attr;
-    if (a->type != PERFILE_TYPE_TRACEPOINT || !raw->ptr)
-        return;
-    raw->len = raw->len < LEAST ? LEAST : raw->len;
-    pf_store_u16((uint8_t *)(uintptr_t)raw->ptr, (uint16_t)a->config, g->swap);
-}
-
 /* Makes members of a record agree that the tables do not relate. */
 static perfile_status adjust_record(pf_gen *g, const pf_gen_wanted *w, void *given,
                                     perfile_error *err)
 {
     perfile_sample *s = given;
     perfile_text_poke *poke = given;
-    (void)err;
     switch (w->row->number) {
     case PERFILE_RECORD_SAMPLE:
         if (s->id && s->identifier)
             s->id = s->identifier;
         s->res = 0;
-        adjust_raw(g, &s->raw);
-        break;
+        return pf_gen_tracepoint_payload(g, &s->raw, err);
     case PERFILE_RECORD_SCHEDSTAT_CPU:
         ((perfile_schedstat_cpu *)given)->version = (uint16_t)(15 + g->sum->records % 3);
         break;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/crc32.h"
 #include "perfile/field.h"
 #include "perfile/text.h"
 #include "schema/command.h"
@@ -105,6 +106,13 @@ void pf_show_hex(pf_shown *out, perfile_bytes bytes)
         put(out, pair, 2);
     }
     put(out, "\"", 1);
+}
+
+void pf_show_crc(pf_shown *out, perfile_bytes bytes)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%08" PRIx32, pf_crc32(0, bytes));
+    pf_show_plain(out, text);
 }
 
 static bool is_utf8(perfile_bytes text)
@@ -249,6 +257,11 @@ static void show_value(pf_shown *out, const pf_member *m, const uint8_t *at)
     }
     if (m->kind == PERFILE_KIND_BRANCH_FLAGS) {
         show_parts(out, pf_kind_words(m->kind), 1, load(at, m->type));
+        return;
+    }
+    if (m->kind == PERFILE_KIND_BULK) {
+        pf_show_key(out, "crc32");
+        pf_show_crc(out, *(const perfile_bytes *)(const void *)at);
         return;
     }
     pf_show_key(out, m->name);

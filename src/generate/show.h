@@ -20,6 +20,7 @@ void pf_show_plain(pf_shown *out, const char *word);  /* a string without escape
 void pf_show_count(pf_shown *out, uint64_t n);        /* a JSON number */
 void pf_show_decimal(pf_shown *out, uint64_t n);      /* a string of digits */
 void pf_show_hex(pf_shown *out, perfile_bytes bytes); /* a string of pairs of hex digits */
+void pf_show_crc(pf_shown *out, perfile_bytes bytes); /* their CRC-32 in hex */
 void pf_show_text(pf_shown *out, perfile_bytes text);
 void pf_show_null(pf_shown *out);
 /* Writes members, or whole lines, that were written to `more`. */

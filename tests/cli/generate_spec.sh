@@ -106,12 +106,21 @@ record none\nrecord SAMPLE\nrecord none
 feature HOSTNAM
 feature HOSTNAME string=a\nfeature HOSTNAME
 feature AUXTRACE
+feature TRACING_DATA data=00
 END
 wrong no-such-file
 wrong mine --matrix new
 wrong b.cbor --expect x
 wrong b.cbor --to pipe
 "$PERFILE" dump --format jsonl b.data >b.jsonl && wrong b.jsonl
+# A tracepoint is described, in files and pipes of both byte orders: a given payload, and one from the seed.
+raw=0000000003000000706572660000000000000000000000000000002a
+for words in "" "--to pipe" "--byte-order big" "--byte-order big --to pipe"; do
+    printf 'event type=2 config=314 sample_type=RAW\nrecord SAMPLE\nrecord SAMPLE raw=%s\nfeature none' $raw >traced
+    "$PERFILE" generate -f --spec traced $words -o b.data --expect b.jsonl >text &&
+        "$PERFILE" dump --format jsonl b.data | cmp - b.jsonl
+    "$PERFILE" dump --format jsonl --resolve b.data | grep -o '"tracepoint":{[^}]*}' | tail -n 2
+done
 cp mine kept && "$PERFILE" generate -f --spec mine -o mine >text 2>&1
 echo "exit status $?: $(head -n 1 text)" && cmp mine kept
 [ -e new.data ] || echo "nothing is left of a failure"

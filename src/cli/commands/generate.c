@@ -266,8 +266,9 @@ const cli_spec cli_generate_spec = {
              "       perfile generate [--seed N] --matrix DIR\n",
     .options = options,
     .notes = "The fields of samples and counter values differ from event to event, and with\n"
-             "the seed.  Not in the capture: AUX traces and formats of tracepoints, which\n"
-             "have formats of their own; records of simpleperf.\n"
+             "the seed.  Payloads of tracepoints have the fields of their description in\n"
+             "feature TRACING_DATA.  Not in the capture: AUX traces, which have formats of\n"
+             "their own; records of simpleperf.\n"
              "\n"
              "A description for --spec has a statement on each line; # begins a comment:\n"
              "\n"
