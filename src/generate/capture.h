@@ -111,7 +111,10 @@ void pf_gen_leave_out(pf_gen *g, const char *name);
 /* Makes the ids known that fields have: those of `n` events from `number` on. */
 void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n);
 
-/* Writes the `len` bytes of a record. */
+/* Writes the `len` bytes of a record; pf_gen_put() puts them into a compressed record where records
+ * of this type go there. */
+perfile_status pf_gen_write(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes,
+                            size_t len, perfile_error *err);
 perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
                           perfile_error *err);
 

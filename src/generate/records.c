@@ -126,8 +126,8 @@ static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, cons
     pf_show_line_end(out);
 }
 
-perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
-                          perfile_error *err)
+perfile_status pf_gen_write(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes,
+                            size_t len, perfile_error *err)
 {
     const perfile_record out = {
         .header = bytes,
@@ -139,10 +139,16 @@ perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t
         .part = g->part,
         .envelope = PERFILE_NO_SEQUENCE};
     g->has_parts = g->has_parts || g->part;
+    return perfile_writer_put(g->writer, &out, err);
+}
+
+perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
+                          perfile_error *err)
+{
     if (pf_gen_packs(g, type))
         return pf_gen_pack_add(g, (perfile_bytes){bytes, len}, err);
     const perfile_status st = pf_gen_pack_flush(g, err);
-    return st == PERFILE_OK ? perfile_writer_put(g->writer, &out, err) : st;
+    return st == PERFILE_OK ? pf_gen_write(g, type, misc, bytes, len, err) : st;
 }
 
 /* What a record is made of. */
