@@ -171,7 +171,7 @@ static inline void piece_after_round(builder *b)
 }
 static inline void piece_nested(builder *b)
 {
-    builder inner = {0};
+    builder inner = {.swap = b->swap};
     size_t start = build_begin(&inner, PERFILE_RECORD_HEADER_TRACING_DATA, 0);
     build_u64(&inner, 0);
     build_end(&inner, start);
@@ -180,7 +180,7 @@ static inline void piece_nested(builder *b)
 }
 static inline void piece_half_inner(builder *b)
 {
-    builder inner = {0};
+    builder inner = {.swap = b->swap};
     capture_sample(&inner, 0);
     inner.b.len -= 8;
     capture_zstd(b, PERFILE_RECORD_COMPRESSED, built(&inner), 1000);
@@ -188,7 +188,7 @@ static inline void piece_half_inner(builder *b)
 }
 static inline void piece_compressed2(builder *b)
 {
-    builder inner = {0};
+    builder inner = {.swap = b->swap};
     capture_sample(&inner, 0);
     size_t at = b->b.len + 8;
     capture_zstd(b, PERFILE_RECORD_COMPRESSED2, built(&inner), 1000);
@@ -197,7 +197,7 @@ static inline void piece_compressed2(builder *b)
 }
 static inline void piece_compressed(builder *b)
 {
-    builder inner = {0};
+    builder inner = {.swap = b->swap};
     capture_sample(&inner, 0);
     capture_zstd(b, PERFILE_RECORD_COMPRESSED, built(&inner), 1000);
     build_clear(&inner);

@@ -88,7 +88,8 @@ static void load(const char *name, builder *b)
 /* The good capture of a case, and the one that breaks the rule. */
 static void make(const rule_case *k, builder *good, builder *bad)
 {
-    *good = *bad = (builder){{0}, false};
+    /* Little-endian, like the samples and the words of the cases. */
+    *good = *bad = (builder){{0}, PF_NATIVE_BIG};
     if (k->base) {
         load(k->base, good);
         build_bytes(bad, good->b.ptr, good->b.len);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/byte_order.h"
 #include "model/history.h"
 #include "model/space.h"
 #include "model/state.h"
@@ -131,13 +132,16 @@ static void feed(world *w, const made_record *m)
 static void start(world *w)
 {
     static uint8_t bytes[16 + 8 + 64];
-    uint64_t words[] = {0x32454c4946524550, 16, (uint64_t)72 << 48 | PERFILE_RECORD_HEADER_ATTR};
-    uint32_t type_size[] = {1, 64};
+    uint64_t words[] = {0x32454c4946524550, 16, 0};
+    const uint32_t header_type = PERFILE_RECORD_HEADER_ATTR, type_size[] = {1, 64};
+    const uint16_t misc_size[] = {0, 72};
     uint64_t sample_type = PERFILE_SAMPLE_TID | PERFILE_SAMPLE_TIME;
-    uint64_t flags = (uint64_t)1 << SAMPLE_ID_ALL;
+    uint64_t flags = (uint64_t)1 << (PF_NATIVE_BIG ? 63 - SAMPLE_ID_ALL : SAMPLE_ID_ALL);
     perfile_source *source;
     const perfile_record *r;
     memcpy(bytes, words, sizeof words);
+    memcpy(bytes + 16, &header_type, 4);
+    memcpy(bytes + 20, misc_size, 4);
     memcpy(bytes + 24, type_size, 8);
     memcpy(bytes + 24 + 24, &sample_type, 8);
     memcpy(bytes + 24 + 40, &flags, 8);

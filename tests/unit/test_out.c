@@ -337,7 +337,8 @@ static perfile_status recover(perfile_source *in, perfile_sink *out, perfile_err
 
 static perfile_status copy_sorted(perfile_source *in, perfile_sink *out, perfile_error *err)
 {
-    const perfile_writer_options how = {.size = sizeof how, .as_stored = true};
+    const perfile_writer_options how = {
+        .size = sizeof how, .byte_order = PERFILE_BYTE_ORDER_LITTLE, .as_stored = true};
     perfile_stream *s;
     perfile_writer *w;
     assert_int_equal(perfile_open(in, NULL, &s, NULL), PERFILE_OK);

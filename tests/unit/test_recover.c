@@ -524,6 +524,7 @@ static void a_name_with_room_hides_no_record(void **state)
     char path[4096];
     uint8_t block[16384];
     unsigned tried = 0;
+    const bool swap = PF_NATIVE_BIG; /* the sample is little-endian */
     snprintf(path, sizeof path, "%s/samples/captures/cpu-clock.data", getenv("PERFILE_SOURCE"));
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
@@ -531,26 +532,26 @@ static void a_name_with_room_hides_no_record(void **state)
     fclose(f);
     assert_true(n > 104 && n < sizeof block);
     build_bytes(&b, block, n);
-    const size_t begin = (size_t)pf_load_u64(b.b.ptr + 40, false);
-    const size_t end = begin + (size_t)pf_load_u64(b.b.ptr + 48, false);
+    const size_t begin = (size_t)pf_load_u64(b.b.ptr + 40, swap);
+    const size_t end = begin + (size_t)pf_load_u64(b.b.ptr + 48, swap);
     const uint64_t records = content_of(built(&b)).records;
     for (size_t at = begin; at < end;) {
         uint8_t *p = b.b.ptr + at;
-        const pf_frame own = pf_frame_at(p, false);
+        const pf_frame own = pf_frame_at(p, swap);
         const bool last = at + own.size >= end;
         const bool named = own.type == PERFILE_RECORD_COMM || own.type == PERFILE_RECORD_MMAP2;
-        const pf_frame next = pf_frame_at(p + (last ? 0 : own.size), false);
+        const pf_frame next = pf_frame_at(p + (last ? 0 : own.size), swap);
         /* A header alone is too little to know it by. */
         if (named && !last && next.size > PF_PERF_RECORD_HEADER) {
             perfile_sink *sink;
             perfile_recover_summary sum;
-            pf_store_u16(p + 6, (uint16_t)(own.size + next.size), false);
+            pf_store_u16(p + 6, (uint16_t)(own.size + next.size), swap);
             assert_int_equal(rescue(built(&b), NULL, &sink, &sum), PERFILE_OK);
             assert_true(sum.damaged);
             assert_int_equal(sum.lost, own.size);
             assert_int_equal(sum.records, records - 1);
             perfile_sink_close(sink);
-            pf_store_u16(p + 6, (uint16_t)own.size, false);
+            pf_store_u16(p + 6, (uint16_t)own.size, swap);
             tried++;
         }
         at += own.size;

@@ -142,6 +142,12 @@ static uint8_t *make_page(uint64_t capabilities)
     return page;
 }
 
+/* The lock: odd while the kernel writes. */
+static void put_lock(uint8_t *page, uint32_t lock)
+{
+    memcpy(page + 8, &lock, sizeof lock);
+}
+
 static void page_is_read(void **state)
 {
     (void)state;
@@ -155,7 +161,7 @@ static void page_is_read(void **state)
     assert_true(p.time_mult == 3 && p.time_offset == 900 && p.time_zero == 70000);
     assert_true(p.time_cycles == 0x1000 && p.time_mask == 0xfff);
     assert_true(perfile_ring_page_unchanged(page, &p));
-    page[8] = 10;
+    put_lock(page, 10);
     assert_false(perfile_ring_page_unchanged(page, &p));
 
     /* A caller with less room. */
@@ -166,7 +172,7 @@ static void page_is_read(void **state)
     assert_true(less.lock == 10 && less.version == 1 && less.compat_version == 0xeeeeeeee);
 
     perfile_error err = {0};
-    page[8] = 11; /* being written, for ever */
+    put_lock(page, 11); /* being written, for ever */
     assert_int_equal(perfile_ring_page_read(page, PERFILE_RING_PAGE_BYTES, &p, sizeof p, &err),
                      PERFILE_E_CORRUPT);
     assert_string_equal(err.where, "ring.lock");

@@ -548,8 +548,8 @@ static void build_ids(void **state)
 
     BUILDER section = {0};
     build_u32(&section, 0);
-    build_bytes(&section, "\2\0", 2);
-    build_bytes(&section, "\60\0", 2); /* 48 */
+    build_u16(&section, 2);
+    build_u16(&section, 48);
     build_bytes(&section, b.b.ptr + 8, b.b.len - 8);
     build_zeros(&section, 2);
     add_feature(s, PERFILE_FEATURE_BUILD_ID, &section);
