@@ -280,7 +280,10 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
         return pf_fail(err, PERFILE_E_USAGE, "order",
                        "byte order %u is neither PERFILE_BYTE_ORDER_LITTLE (%d) nor BIG (%d)",
                        byte_order, PERFILE_BYTE_ORDER_LITTLE, PERFILE_BYTE_ORDER_BIG);
+    perfile_byteswap_options own;
     perfile_status st = pf_stream_unread(below, "byteswap", err);
+    if (st == PERFILE_OK)
+        st = pf_options_copy(&own, options, "order.options", err);
     if (st != PERFILE_OK)
         return st;
     /* The byte order is right already: no stage is needed. */
@@ -292,9 +295,8 @@ perfile_status perfile_byteswap(perfile_stream *below, uint32_t byte_order,
     if (!o)
         return pf_fail_nomem(err, "order");
     perfile_session *mine;
-    st = pf_options_copy(&o->options, options, "order.options", err);
-    if (st == PERFILE_OK)
-        st = pf_session_open(!pf_session_swapped(from), &below->options, &mine, err);
+    o->options = own;
+    st = pf_session_open(!pf_session_swapped(from), &below->options, &mine, err);
     if (st != PERFILE_OK) {
         pf_free(o);
         return st;

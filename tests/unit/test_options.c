@@ -386,7 +386,8 @@ static perfile_status give_sort_options(const void *o, perfile_error *err)
 static perfile_status give_byteswap_options(const void *o, perfile_error *err)
 {
     perfile_stream *s = opened(), *stage;
-    return close_all(perfile_byteswap(s, PERFILE_BYTE_ORDER_BIG, o, &stage, err), s, NULL, NULL);
+    /* The order that the sample has: options are checked also where nothing is to be done. */
+    return close_all(perfile_byteswap(s, PERFILE_BYTE_ORDER_LITTLE, o, &stage, err), s, NULL, NULL);
 }
 
 static perfile_status give_target_options(const void *o, perfile_error *err)
