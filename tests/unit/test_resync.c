@@ -70,7 +70,7 @@ static result read_all(perfile_bytes bytes, uint32_t on_damage)
 static void goes_on_behind_zeros(void **state)
 {
     (void)state;
-    builder b = {0};
+    builder b = {.swap = PF_NATIVE_BIG};
     static const size_t sizes[] = {1, 7, 8, 64, 100, 4096, 300000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         perfile_bytes bytes = capture(&b, sizes[i], true, 0);
@@ -91,7 +91,7 @@ static void goes_on_behind_zeros(void **state)
 static void goes_on_behind_noise(void **state)
 {
     (void)state;
-    builder b = {0};
+    builder b = {.swap = PF_NATIVE_BIG};
     unsigned complete = 0;
     for (uint32_t seed = 1; seed <= 200; seed++) {
         size_t n = 8 + seed % 500;

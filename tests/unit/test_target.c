@@ -290,7 +290,8 @@ static void unreadable_ones_are_counted(void **state)
     BUILDER b = {.swap = false};
     begin(&b, &plan);
     size_t start = build_begin(&b, PERFILE_RECORD_SAMPLE, 0);
-    build_u64(&b, 0xffffffff);
+    build_u32(&b, 0xffffffff);
+    build_u32(&b, 0);
     build_u64(&b, 1);
     build_end(&b, start);
     run(&out, &b, "4.19");

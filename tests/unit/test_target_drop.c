@@ -221,7 +221,7 @@ static void features_and_records_go(void **state)
         perfile_stream *s = open_stage(&b, cases[i].drop, NULL);
         while (perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
             if (r->type == PERFILE_RECORD_HEADER_FEATURE)
-                features |= UINT64_C(1) << pf_load_u64(r->body.ptr, b.swap != PF_NATIVE_BIG);
+                features |= UINT64_C(1) << pf_load_u64(r->body.ptr, b.swap);
             chains += r->type == PERFILE_RECORD_CALLCHAIN_DEFERRED;
         }
         assert_true(features == ((UINT64_C(1) << PERFILE_FEATURE_BRANCH_STACK |
@@ -246,7 +246,7 @@ static void ids_stay_at_one_place(void **state)
                               PERFILE_SAMPLE_TID | PERFILE_SAMPLE_ADDR};
     (void)state;
     for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++) {
-        BUILDER b = {.swap = false};
+        BUILDER b = {.swap = PF_NATIVE_BIG};
         perfile_error err;
         const perfile_record *r;
         build_bytes(&b, "PERFILE2", 8);

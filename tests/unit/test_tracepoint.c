@@ -288,7 +288,7 @@ static void prints_fields(void **state)
     for (size_t i = 0; i < sizeof unusable / sizeof unusable[0]; i++) {
         scene s;
         char text[1024];
-        assert_int_equal(read_text(&s, fields, unusable[i], false), PERFILE_OK);
+        assert_int_equal(read_text(&s, fields, unusable[i], PF_NATIVE_BIG), PERFILE_OK);
         pf_trace_compile(s.f);
         assert_null(s.f->print);
         perfile_tracepoint_print(s.t, built(&s.payload), NULL, NULL, text, sizeof text);

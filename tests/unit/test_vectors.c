@@ -93,7 +93,7 @@ static const vector vectors[] = {
 
 static char *dumped(const vector *v)
 {
-    builder b = {0};
+    builder b = {.swap = PF_NATIVE_BIG};
     perfile_source *source;
     perfile_stream *s;
     perfile_sink *sink;
@@ -163,7 +163,8 @@ static void unwinding_may_end_without_a_chain(void **state)
         perfile_sp_unwinding_result v;
         const perfile_record r = {.header = whole.ptr,
                                   .body = {whole.ptr, forms[i].bytes},
-                                  .type = PERFILE_RECORD_SIMPLEPERF_UNWINDING_RESULT};
+                                  .type = PERFILE_RECORD_SIMPLEPERF_UNWINDING_RESULT,
+                                  .flags = PF_NATIVE_BIG ? PERFILE_REC_SWAPPED : 0};
         perfile_status st = perfile_sp_unwinding_result_decode(&r, &v, sizeof v, NULL);
         assert_int_equal(st == PERFILE_OK, forms[i].decodes);
         if (st != PERFILE_OK)
