@@ -176,7 +176,7 @@ perfile_status pf_gen_describe_tracepoints(pf_gen *g, perfile_tracing_data *data
     return st;
 }
 
-/* Marks the row of HEADER_TRACING_DATA, whose data is behind it, as seen. */
+/* Marks the row of HEADER_TRACING_DATA, whose data follow it, as seen. */
 static void see(pf_gen *g)
 {
     static const perfile_header_tracing_data behind = {0};
