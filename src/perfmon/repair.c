@@ -33,12 +33,13 @@ static bool is_chain(const uint8_t *p, size_t left, bool whole)
     return true;
 }
 
-perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint64_t end,
+perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t damage, uint64_t end,
                                      uint64_t *next, bool *found, perfile_error *err)
 {
     *found = false;
     *next = end;
-    for (uint64_t at = from; at < end;) {
+    size_t i = STEP;
+    for (uint64_t at = damage; at < end; at += i, i = 0) {
         perfile_bytes run;
         const uint64_t left = end - at;
         const size_t need = left < CHAIN_BYTES ? (size_t)left : CHAIN_BYTES;
@@ -48,16 +49,14 @@ perfile_status pf_perfmon_next_chain(perfile_source *source, uint64_t from, uint
         const bool whole = run.len < need || run.len >= left;
         if (run.len > left)
             run.len = (size_t)left;
-        size_t i = 0;
         for (; i < run.len && (whole || run.len - i >= CHAIN_BYTES); i += STEP)
             if (is_chain(run.ptr + i, run.len - i, whole)) {
                 *next = at + i;
                 *found = true;
                 return PERFILE_OK;
             }
-        at += i;
         if (whole) { /* the end of the input may come first */
-            *next = at < end ? at : end;
+            *next = at + run.len;
             return PERFILE_OK;
         }
     }

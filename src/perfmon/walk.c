@@ -8,8 +8,6 @@
 
 #include "base/error.h"
 
-enum { STEP = 4 /* records are aligned to this */ };
-
 /* Returns the time of a TIME record in the form of perfile_record.time: see pf_family.ticks. */
 static uint64_t ordered(int64_t ticks)
 {
@@ -55,7 +53,7 @@ static perfile_status find_next(pf_perfmon_stream *p, unsigned damage, uint64_t 
         return PERFILE_OK;
     }
     if (searches)
-        return pf_perfmon_next_chain(part->source, p->pos + STEP, part->end, next, found, err);
+        return pf_perfmon_next_chain(part->source, p->pos, part->end, next, found, err);
     if (size != PF_SIZE_UNKNOWN)
         return PERFILE_OK;
     /* The end in the header may be any number: only bytes that are there count as lost. */
