@@ -1,5 +1,5 @@
 #!/bin/bash
-# campaign.sh [SECONDS]: runs the fuzz targets for that time, one after the other, first those that have the fewest
+# campaign.sh [SECONDS]: runs the fuzz targets for that time, one on each processor, first those that have the fewest
 # executions for what is wanted of them; adds them to runs.tsv; and prints what has been done so far.  Without SECONDS
 # it only prints.  What reaches new code is kept in build/fuzz/kept; `campaign.sh --keep` puts the smallest set of
 # inputs that reach what corpus/ does not into corpus/.
@@ -47,13 +47,23 @@ if [ "${1:-}" = --keep ]; then
     keep
     exit
 fi
+# Runs targets on one processor until the time is over.  All threads of a process on one processor are up to twice as
+# fast here: the sanitizer returns memory often, and each time the other processors that run the process are interrupted.
+work() {
+    local target failed=' '
+    while [ $SECONDS -lt "$end" ]; do
+        target=$(totals | awk -v failed="$failed" '$3 < $2 && !index(failed, " " $1 " ") { print $3 / $2, $1 }' |
+            sort -g | awk -v turn="$2" '{ names[NR] = $2 } END { print names[turn < NR ? turn : NR] }')
+        [ -n "$target" ] || break
+        taskset -c "$1" "$home/run.sh" "$target" 20000000 || failed+="$target "
+    done
+}
+
 end=$((SECONDS + ${1:-0}))
-failed=' '
-while [ $SECONDS -lt $end ]; do
-    target=$(totals | awk -v failed="$failed" '$3 < $2 && !index(failed, " " $1 " ") { print $3 / $2, $1 }' |
-        sort -g | awk 'NR == 1 { print $2 }')
-    [ -n "$target" ] || break
-    "$home/run.sh" "$target" 20000000 || failed+="$target "
+turn=0
+for cpu in $(taskset -cp $$ | sed 's/.*: //' | awk -v RS='[,\n]' -F- 'NF { for (i = $1; i <= $NF; i++) print i }'); do
+    work "$cpu" $((turn += 1)) &
 done
+wait
 totals | awk '{ printf "%-16s %9d of %8d executions  %6d s  %5d edges  %s\n", $1, $3, $2, $4, $6,
                        $5 ? $5 " runs ended at a finding" : "" }'

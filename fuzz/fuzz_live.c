@@ -141,8 +141,10 @@ static void copy(spans x, const perfile_session *session, uint32_t policy)
         .size = sizeof o, .byte_order = perfile_session_byte_order(session), .as_stored = true};
     perfile_sink *sink;
     perfile_writer *w;
+    const perfile_sort_options sorting = {.size = sizeof sorting,
+                                          .max_memory = PERFILE_SORT_LEAST_MEMORY};
     perfile_error err = {0};
-    ENSURE(perfile_sort(s, NULL, &sorted, NULL) == PERFILE_OK);
+    ENSURE(perfile_sort(s, &sorting, &sorted, NULL) == PERFILE_OK);
     ENSURE(perfile_sink_memory("out", &sink, NULL) == PERFILE_OK);
     ENSURE(perfile_writer_open(sink, &o, &w, NULL) == PERFILE_OK);
     const perfile_copy_options how = {.size = sizeof how, .flags = PERFILE_COPY_FORCE};

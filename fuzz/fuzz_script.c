@@ -30,7 +30,8 @@ static bool print(perfile_bytes in, const perfile_emit_options *how, perfile_sin
         .size = sizeof opening, .on_damage = PERFILE_ON_DAMAGE_SALVAGE, .limits = &small_limits};
     perfile_open_filtered_options reading = {
         .size = sizeof reading, .how = &opening, .model = true};
-    const perfile_sort_options sorting = {.size = sizeof sorting};
+    const perfile_sort_options sorting = {.size = sizeof sorting,
+                                          .max_memory = PERFILE_SORT_LEAST_MEMORY};
     ENSURE(perfile_source_memory(in, "in", &source, NULL) == PERFILE_OK);
     perfile_status st = perfile_open_filtered(source, NULL, &reading, &s, &options.model, &err);
     if (closed_unless_ok(source, st) != PERFILE_OK)

@@ -136,6 +136,7 @@ void pf_arena_free(pf_arena *a)
     a->at = NULL;
     a->left = 0;
     a->used = 0;
+    a->chunk_bytes = CHUNK_FIRST;
 }
 
 perfile_status pf_arena_charge(pf_arena *a, uint64_t n, perfile_error *err)

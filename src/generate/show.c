@@ -127,6 +127,8 @@ static bool is_utf8(perfile_bytes text)
 
 void pf_show_text(pf_shown *out, perfile_bytes text)
 {
+    static const char letters[0x20] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
     if (!is_utf8(text)) {
         pf_show_open(out, '{');
         pf_show_key(out, "hex");
@@ -138,10 +140,12 @@ void pf_show_text(pf_shown *out, perfile_bytes text)
     put(out, "\"", 1);
     for (size_t i = 0; i < text.len; i++) {
         const uint8_t c = text.ptr[i];
-        if (c == '\t')
-            put_text(out, "\\t");
-        else if (c == '"' || c == '\\')
-            put(out, (const uint8_t[]){'\\', c}, 2);
+        if (c < 0x20 && !letters[c]) {
+            char escape[8];
+            snprintf(escape, sizeof escape, "\\u%04x", c);
+            put_text(out, escape);
+        } else if (c < 0x20 || c == '"' || c == '\\')
+            put(out, (const uint8_t[]){'\\', c < 0x20 ? (uint8_t)letters[c] : c}, 2);
         else
             put(out, &c, 1);
     }

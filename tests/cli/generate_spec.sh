@@ -51,6 +51,10 @@ printf 'record none\nfeature none\n' >none && expected --spec none && tail -n 1 
 printf 'feature %s\n' HOSTNAME VERSION NUMA_TOPOLOGY EVENT_DESC >>all && expected --spec all && tail -n 1 a.jsonl
 # Attrs that are longer than the tables, with the features that repeat them.
 printf 'attr-size 160\nrecords 1\n' >long && expected --spec long
+# Control characters.
+for c in $(seq 1 31) 127; do
+    printf "record COMM comm=\"a\\\\x%02x\"\n" "$c"
+done >control && expected --spec control && grep -c '"comm":"a\\' a.jsonl
 
 # The capture of a dump in CBOR is the one that `convert --from cbor` makes.
 "$PERFILE" dump --format cbor b.data >b.cbor
