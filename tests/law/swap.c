@@ -72,7 +72,12 @@ static void check_record(const char *what, const perfile_record *r, const perfil
     }
     if (other) {
         perfile_record back = turned(r, once, other);
-        assert_int_equal(pf_swap_record(&back, twice, &err), st);
+        const perfile_status again = pf_swap_record(&back, twice, &err);
+        if (carries_feature(
+                r)) /* left as stored: in the other byte order other bytes are wrong first */
+            assert_int_equal(again == PERFILE_OK, st == PERFILE_OK);
+        else
+            assert_int_equal(again, st);
         assert_memory_equal(twice, r->header, n);
         assert_true(perfile_record_time(r) == perfile_record_time(&back));
     }
