@@ -96,14 +96,20 @@ static bool is_in(const findings *all, uint32_t rule, place at)
     return false;
 }
 
-/* Whether a new error at that place can be a consequence of the change.  Facts (of events, features
- * and the container) are what all else is read by.  In a pipe they are in records; in a file they
- * are read before the records, but a file whose length has changed has its sections elsewhere. */
+/* Whether a new error at that place can be a consequence of the change.  The header and the attrs
+ * are what all else is read by.  In a pipe they are in records; in a file they are read before the
+ * records, but a file whose length has changed has its sections elsewhere. */
 static bool may_follow(const pf_fault_change *c, uint64_t record, place at, bool is_pipe,
                        bool has_moved)
 {
-    if (c->type == UINT32_MAX || at.part == AT_END)
+    if (at.part == AT_END)
         return true;
+    if (c->type == UINT32_MAX) /* a feature of a file, or its entry in the table: only this one,
+                                * but the number of CPUs says how long others are */
+        return c->index == UINT64_MAX || strcmp(c->place, "attr") == 0 || has_moved ||
+               at.part == IN_CONTAINER ||
+               (at.part == IN_FEATURES &&
+                (at.at == c->index || c->index == PERFILE_FEATURE_NRCPUS));
     if (at.part == IN_RECORDS)
         return at.at >= record;
     return is_pipe || has_moved;
