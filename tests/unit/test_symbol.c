@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1221,6 +1222,96 @@ static void build_ids(void **state)
     assert_false(pf_build_id_path(a, 1, text, sizeof text));
 }
 
+/* The mapping of this process that has an address. */
+static bool own_mapping(uint64_t addr, perfile_mapping *m, char name[PATH_MAX])
+{
+    char line[PATH_MAX + 128];
+    unsigned long long start, end, offset;
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && !found && fgets(line, sizeof line, f))
+        found =
+            sscanf(line, "%llx-%llx %*s %llx %*s %*s %[^\n]", &start, &end, &offset, name) == 4 &&
+            start <= addr && addr < end;
+    if (f)
+        fclose(f);
+    if (found)
+        *m = (perfile_mapping){.pid = (uint32_t)getpid(),
+                               .tid = (uint32_t)getpid(),
+                               .addr = start,
+                               .len = end - start,
+                               .pgoff = offset,
+                               .name = name,
+                               .cpumode = 2};
+    return found;
+}
+
+/* True if a file has debug information. */
+static bool has_debug_info(const char *path)
+{
+    pf_symfile f;
+    pf_elf elf;
+    assert_true(pf_symfile_open(&f, path));
+    assert_int_equal(pf_elf_open(&elf, &f, NULL), PERFILE_OK);
+    const bool has = pf_elf_section_named(&elf, ".debug_info") != NULL;
+    pf_elf_close(&elf);
+    pf_symfile_close(&f);
+    return has;
+}
+
+/* Places in the source, of this program: asked twice for each address, and again after the process
+ * that reads debug information has died. */
+static void own_places(void **state)
+{
+    (void)state;
+    const int line = __LINE__; /* a few lines below the beginning of this function */
+    const uint64_t addr = (uintptr_t)own_places;
+    char name[PATH_MAX];
+    perfile_mapping m;
+    if (!own_mapping(addr, &m, name)) {
+        print_message("there is no /proc/self/maps: not tried\n");
+        return;
+    }
+    const bool wanted = pf_symbols_built_in() & PF_SYMBOLS_SOURCE && has_debug_info(name);
+    for (unsigned round = 0; round < 3; round++) {
+        const perfile_limits limits = {.size = sizeof limits,
+                                       .symbol_bytes = round == 2 ? 1 << 16 : 0};
+        const perfile_symbols_options o = {.size = sizeof o, .limits = &limits};
+        const perfile_source_place *places, *again;
+        size_t n, n_again;
+        asked a;
+        assert_int_equal(perfile_session_open(NULL, &a.session, NULL), PERFILE_OK);
+        assert_int_equal(perfile_symbols_open(a.session, &o, &a.symbols, NULL), PERFILE_OK);
+        if (round == 1 && wanted) {
+            assert_int_equal(perfile_symbols_source(a.symbols, &m, (uintptr_t)has_debug_info,
+                                                    PERFILE_NO_TIME, &places, &n, NULL),
+                             PERFILE_OK);
+            assert_int_equal(n, 1);
+            assert_int_equal(kill(a.symbols->helper.pid, SIGKILL), 0);
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(
+                perfile_symbols_source(a.symbols, &m, addr, PERFILE_NO_TIME, &places, &n, NULL),
+                PERFILE_OK);
+            assert_int_equal(n, wanted && round < 2); /* in the last round there is no room */
+            if (!n)
+                continue;
+            if (places[0].function) /* there may be line numbers alone */
+                assert_string_equal(places[0].function, "own_places");
+            assert_non_null(places[0].file);
+            assert_non_null(strstr(places[0].file, "test_symbol.c"));
+            assert_in_range(places[0].line, line - 4, line);
+            assert_false(places[0].is_inlined);
+        }
+        assert_int_equal(
+            perfile_symbols_source(a.symbols, &m, addr, PERFILE_NO_TIME, &again, &n_again, NULL),
+            PERFILE_OK);
+        assert_ptr_equal(again, places); /* kept, not found again */
+        assert_int_equal(n_again, n);
+        close_symbols(&a);
+    }
+}
+
 static void usage(void **state)
 {
     (void)state;
@@ -1246,33 +1337,20 @@ static void usage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),
-        cmocka_unit_test(linkage_tables),
-        cmocka_unit_test(mapping_symbols),
-        cmocka_unit_test(segments),
-        cmocka_unit_test(kallsyms),
-        cmocka_unit_test(perf_map),
-        cmocka_unit_test(demangling),
-        cmocka_unit_test(elf_files),
-        cmocka_unit_test(other_sources),
-        cmocka_unit_test(captured),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(limited),
-        cmocka_unit_test(build_ids),
-        cmocka_unit_test(usage),
-        cmocka_unit_test(kernels),
-        cmocka_unit_test(stripped),
-        cmocka_unit_test(stays_inside),
-        cmocka_unit_test(distrusted_maps),
-        cmocka_unit_test(long_names),
-        cmocka_unit_test(many_segments),
-        cmocka_unit_test(one_file),
-        cmocka_unit_test(kernel_file),
-        cmocka_unit_test(debug_links),
-        cmocka_unit_test(descriptors),
-        cmocka_unit_test(many_sections),
-        cmocka_unit_test(captured_modules),
-        cmocka_unit_test(debug_file_alone),
+        cmocka_unit_test(rules),           cmocka_unit_test(linkage_tables),
+        cmocka_unit_test(mapping_symbols), cmocka_unit_test(segments),
+        cmocka_unit_test(kallsyms),        cmocka_unit_test(perf_map),
+        cmocka_unit_test(demangling),      cmocka_unit_test(elf_files),
+        cmocka_unit_test(other_sources),   cmocka_unit_test(captured),
+        cmocka_unit_test(no_memory),       cmocka_unit_test(limited),
+        cmocka_unit_test(build_ids),       cmocka_unit_test(usage),
+        cmocka_unit_test(kernels),         cmocka_unit_test(stripped),
+        cmocka_unit_test(stays_inside),    cmocka_unit_test(distrusted_maps),
+        cmocka_unit_test(long_names),      cmocka_unit_test(many_segments),
+        cmocka_unit_test(one_file),        cmocka_unit_test(kernel_file),
+        cmocka_unit_test(debug_links),     cmocka_unit_test(descriptors),
+        cmocka_unit_test(many_sections),   cmocka_unit_test(captured_modules),
+        cmocka_unit_test(own_places),      cmocka_unit_test(debug_file_alone),
         cmocka_unit_test(mangled_plt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
