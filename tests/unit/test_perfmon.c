@@ -191,6 +191,43 @@ static void a_refused_conversion(void **state)
     }
 }
 
+/* After damage reading goes on at a chain of records that begins with a TIME, if that is asked for:
+ * neither at a record without a time, nor at bytes that look like one TIME. */
+static void reading_on_after_damage(void **state)
+{
+    (void)state;
+    enum { PAIRS = 20, BAD_AT = 24 + 12 + 20, BAD = 4 + 12 + 4 + 20 };
+    static const struct {
+        uint32_t policy;
+        size_t records;
+    } cases[] = {{PERFILE_ON_DAMAGE_STOP, 2}, {PERFILE_ON_DAMAGE_RESYNC, 2 + 2 * PAIRS}};
+    char digits[4096] = HEADER("80") TIME PC "07000000 " TIME "07000000 " PC;
+    for (unsigned i = 0; i < PAIRS; i++)
+        strcat(digits, TIME PC);
+    const perfile_bytes buffer = hex(digits);
+    ((uint8_t *)(uintptr_t)buffer.ptr)[16] = (uint8_t)buffer.len;
+    ((uint8_t *)(uintptr_t)buffer.ptr)[17] = (uint8_t)(buffer.len >> 8);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const perfile_open_options how = {
+            .size = sizeof how, .from = "perfmon", .on_damage = cases[i].policy};
+        perfile_source *source;
+        perfile_stream *s;
+        const perfile_record *r;
+        size_t n = 0;
+        assert_int_equal(perfile_source_memory(buffer, "buffer", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_open(source, &how, &s, NULL), PERFILE_OK);
+        for (; perfile_stream_next(s, &r, NULL) == PERFILE_OK; n++)
+            if (n == 2)
+                assert_int_equal(r->offset, BAD_AT + BAD);
+        assert_int_equal(n, cases[i].records);
+        perfile_stream_summary sum;
+        perfile_stream_get_summary(s, &sum, sizeof sum);
+        assert_int_equal(sum.damages, 1);
+        perfile_stream_close(s);
+    }
+    free((void *)(uintptr_t)buffer.ptr);
+}
+
 static void names_of_files(void **state)
 {
     (void)state;
@@ -389,10 +426,11 @@ static void what_the_writer_takes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule_has_a_case),  cmocka_unit_test(names_of_events),
-        cmocka_unit_test(evidence_for_a_layout), cmocka_unit_test(ticks_to_ns),
-        cmocka_unit_test(names_of_files),        cmocka_unit_test(files_of_directories),
-        cmocka_unit_test(a_refused_conversion),  cmocka_unit_test(rates),
-        cmocka_unit_test(refused_conversions),   cmocka_unit_test(what_the_writer_takes)};
+        cmocka_unit_test(each_rule_has_a_case),    cmocka_unit_test(names_of_events),
+        cmocka_unit_test(evidence_for_a_layout),   cmocka_unit_test(ticks_to_ns),
+        cmocka_unit_test(names_of_files),          cmocka_unit_test(files_of_directories),
+        cmocka_unit_test(a_refused_conversion),    cmocka_unit_test(rates),
+        cmocka_unit_test(reading_on_after_damage), cmocka_unit_test(refused_conversions),
+        cmocka_unit_test(what_the_writer_takes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
