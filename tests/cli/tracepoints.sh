@@ -25,10 +25,10 @@ run stats --where 'prev_comm < next_comm' captures/tracepoints.data
 # Arrays: the six arguments of a system call.
 calls=$PERFILE_CORPUS/recorded/x86_64-6.1/raw-sys.data
 if [ -e "$calls" ]; then
-    "$PERFILE" stats --by tid --where 'event ~ "*:sys_enter"' "$calls" >wanted
-    "$PERFILE" stats --by tid --where 'count(args) == 6' "$calls" | diff wanted - >&2 || exit 1
-    "$PERFILE" stats --by tid --where 'any(args, . == 0)' "$calls" >wanted
-    "$PERFILE" stats --by tid --where 'has(args) && !all(args, . != 0)' "$calls" | diff wanted - >&2 || exit 1
+    "$PERFILE" stats --type sample --by tid --where 'event ~ "*:sys_enter"' "$calls" >wanted
+    "$PERFILE" stats --type sample --by tid --where 'count(args) == 6' "$calls" | diff wanted - >&2 || exit 1
+    "$PERFILE" stats --type sample --by tid --where 'any(args, . == 0)' "$calls" >wanted
+    "$PERFILE" stats --type sample --by tid --where 'has(args) && !all(args, . != 0)' "$calls" | diff wanted - >&2 || exit 1
     grep -q total wanted || exit 1
     if "$PERFILE" stats --where 'args == 6' "$calls" 2>err.txt >&2; then exit 1; fi
     grep -q 'args is a list: use any(), all() or count()' err.txt || exit 1
