@@ -200,16 +200,16 @@ static void reading_on_after_damage(void **state)
     static const struct {
         uint32_t policy;
         size_t records;
-    } cases[] = {{PERFILE_ON_DAMAGE_STOP, 2}, {PERFILE_ON_DAMAGE_RESYNC, 2 + 2 * PAIRS}};
+    } ways[] = {{PERFILE_ON_DAMAGE_STOP, 2}, {PERFILE_ON_DAMAGE_RESYNC, 2 + 2 * PAIRS}};
     char digits[4096] = HEADER("80") TIME PC "07000000 " TIME "07000000 " PC;
     for (unsigned i = 0; i < PAIRS; i++)
         strcat(digits, TIME PC);
     const perfile_bytes buffer = hex(digits);
     ((uint8_t *)(uintptr_t)buffer.ptr)[16] = (uint8_t)buffer.len;
     ((uint8_t *)(uintptr_t)buffer.ptr)[17] = (uint8_t)(buffer.len >> 8);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         const perfile_open_options how = {
-            .size = sizeof how, .from = "perfmon", .on_damage = cases[i].policy};
+            .size = sizeof how, .from = "perfmon", .on_damage = ways[i].policy};
         perfile_source *source;
         perfile_stream *s;
         const perfile_record *r;
@@ -219,7 +219,7 @@ static void reading_on_after_damage(void **state)
         for (; perfile_stream_next(s, &r, NULL) == PERFILE_OK; n++)
             if (n == 2)
                 assert_int_equal(r->offset, BAD_AT + BAD);
-        assert_int_equal(n, cases[i].records);
+        assert_int_equal(n, ways[i].records);
         perfile_stream_summary sum;
         perfile_stream_get_summary(s, &sum, sizeof sum);
         assert_int_equal(sum.damages, 1);
