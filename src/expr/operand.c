@@ -80,10 +80,11 @@ bool pf_code_find_stack(pf_compiler *c, pf_operand *o)
     if (strcmp(name, "callchain") != 0)
         return true;
     perfile_status st = pf_expr_find(c->e, "stack", NULL, &slot, &err);
-    if (st == PERFILE_END)
-        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "names of functions are not known here");
-    if (st != PERFILE_OK)
+    if (st < 0)
         return pf_code_fail(c, o->at, st, "%s", err.message);
+    /* Without a provider a field that happens to have this name is not what is meant. */
+    if (st == PERFILE_END || !slot->provided)
+        return pf_code_fail(c, o->at, PERFILE_E_USAGE, "names of functions are not known here");
     slot->at = o->at;
     slot->len = o->len;
     o->slot = (uint32_t)(slot - c->e->slots);

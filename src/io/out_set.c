@@ -161,11 +161,18 @@ static int appear_new(pf_out_set *set, uint32_t n, const char *name)
 }
 
 /* Saves the existing file `name`, if there is one, as old.N: by a second link, so that `name`
- * always exists, or by renaming it where links are not possible.  Returns 0 or an errno. */
+ * always exists, or by renaming it where links are not possible.  Anything else that was made there
+ * since pf_out_set_check_name(), such as a directory, stays and is an error.  Returns 0 or an
+ * errno. */
 static int keep_old(pf_out_set *set, uint32_t n, const char *name)
 {
     const char *old = path_in_folder(set, "old", n);
-    if (link(name, old) == 0 || errno == ENOENT || rename(name, old) == 0)
+    struct stat sb;
+    if (lstat(name, &sb) < 0)
+        return errno == ENOENT ? 0 : errno;
+    if (!S_ISREG(sb.st_mode) && !S_ISLNK(sb.st_mode))
+        return EEXIST;
+    if (link(name, old) == 0 || rename(name, old) == 0)
         return 0;
     return errno == ENOENT ? 0 : errno;
 }

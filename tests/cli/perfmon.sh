@@ -128,6 +128,12 @@ mkdir two
 cp "$sampling" two/cpu.0.0.cpuperf
 cp "$sampling" two/cpu.1.0.cpuperf
 fails 1 'several captures' info two
+mkdir unlike none
+cp "$sampling" unlike/cpu.0.0.cpuperf
+{ head -c 2 "$all"; printf '\2'; tail -c +4 "$all"; } >unlike/cpu.0.1.cpuperf # of another architecture
+fails 1 "'cpu.0.0.cpuperf' and 'cpu.0.1.cpuperf' differ in architecture" info unlike
+cp "$sampling" none/data
+fails 1 "none: has no file PREFIX.ITERATION.TRACE.cpuperf" info --from perfmon none
 fails 2 'several inputs are one capture only if' convert --to perf.data -o no "$captures/cpu-clock.data" "$captures/group.data"
 
 # Conversion to perf.data: what is assumed and lost is told and counted.
@@ -153,6 +159,10 @@ n=$(samples_of zero.data 0) m=$(samples_of zero.data 7)
 [ "$(samples_of given.data 5)" = "$n" ] && [ "$(samples_of given.data 2)" = "$m" ]
 "$PERFILE" convert --to perf.data --cpu 5,2 -f -o given.data several/cpu.0.7.cpuperf several/cpu.0.0.cpuperf 2>/dev/null
 [ "$(samples_of given.data 5)" = "$m" ] && [ "$(samples_of given.data 2)" = "$n" ]
+cp "$sampling" first # without names of buffers the files are of processors 0, 1, ... in their order
+cp "$all" second
+"$PERFILE" convert --to perf.data -f -o given.data second first 2>/dev/null
+[ "$(samples_of given.data 0)" = "$m" ] && [ "$(samples_of given.data 1)" = "$n" ]
 "$PERFILE" convert --to perf.data --cpu 9,4 -f -o given.data several 2>/dev/null
 [ "$(samples_of given.data 9)" = "$n" ] && [ "$(samples_of given.data 4)" = "$m" ]
 

@@ -22,6 +22,17 @@ run stats --where 'prev_comm == next_comm' captures/tracepoints.data
 run stats --where 'prev_pid != next_pid && prev_prio <= next_prio' captures/tracepoints.data
 run stats --where 'prev_pid == next_comm' captures/tracepoints.data
 run stats --where 'prev_comm < next_comm' captures/tracepoints.data
+# Arrays: the six arguments of a system call.
+calls=$PERFILE_CORPUS/recorded/x86_64-6.1/raw-sys.data
+if [ -e "$calls" ]; then
+    "$PERFILE" stats --type sample --by tid --where 'event ~ "*:sys_enter"' "$calls" >wanted
+    "$PERFILE" stats --type sample --by tid --where 'count(args) == 6' "$calls" | diff wanted - >&2 || exit 1
+    "$PERFILE" stats --type sample --by tid --where 'any(args, . == 0)' "$calls" >wanted
+    "$PERFILE" stats --type sample --by tid --where 'has(args) && !all(args, . != 0)' "$calls" | diff wanted - >&2 || exit 1
+    grep -q total wanted || exit 1
+    if "$PERFILE" stats --where 'args == 6' "$calls" 2>err.txt >&2; then exit 1; fi
+    grep -q 'args is a list: use any(), all() or count()' err.txt || exit 1
+fi
 # In exports: the arguments of trace events, the data of markers.
 "$PERFILE" export --no-symbols --to chrome -o chrome.json captures/tracepoints.data 2>/dev/null
 grep -o '"tracepoint":{[^}]*}' chrome.json

@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "archive/header.h"
 #include "perfile/perfile.h"
@@ -225,6 +226,29 @@ static void captures_have_numbers(void **state)
     }
     remove(path);
     release(archive);
+}
+
+/* An archive that is given up is not there, nor is its temporary file. */
+static void what_was_given_up_is_gone(void **state)
+{
+    (void)state;
+    static const uint8_t text[] = "some bytes of a capture";
+    perfile_sink *below, *sink;
+    perfile_error err;
+    char temporary[256];
+    assert_int_equal(perfile_sink_path("given-up.perfile", NULL, &below, NULL), PERFILE_OK);
+    assert_int_equal(perfile_archive_sink(below, NULL, &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_write(sink, (perfile_bytes){text, sizeof text}, NULL),
+                     PERFILE_OK);
+    assert_non_null(pf_sink_temporary(sink));
+    snprintf(temporary, sizeof temporary, "%s", pf_sink_temporary(sink));
+    assert_int_equal(access(temporary, F_OK), 0);
+    pf_sink_abort(sink);
+    assert_int_equal(access(temporary, F_OK), -1);
+    assert_null(pf_sink_temporary(sink));
+    assert_int_equal(perfile_sink_finish(sink, &err), PERFILE_E_USAGE);
+    perfile_sink_close(sink);
+    assert_int_equal(access("given-up.perfile", F_OK), -1);
 }
 
 static void refuses_levels_that_there_are_not(void **state)
@@ -462,6 +486,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_ask_a_later_session),
         cmocka_unit_test(options_change_the_size_only),
         cmocka_unit_test(captures_have_numbers),
+        cmocka_unit_test(what_was_given_up_is_gone),
         cmocka_unit_test(refuses_levels_that_there_are_not),
         cmocka_unit_test(a_directory_comes_out_as_one),
         cmocka_unit_test(other_sources_stay_what_they_are),

@@ -9,6 +9,7 @@
 #include "perfile/check.h"
 #include "random.h"
 #include "archive/command.h"
+#include "base/crc32.h"
 #include "perfile/sink.h"
 
 enum { HEADER = PF_ARCHIVE_HEADER };
@@ -19,8 +20,11 @@ typedef struct heard {
     uint64_t lost_bytes;
 } heard;
 
+static char heard_text[1024]; /* the last message */
+
 static void on_finding(void *user, const perfile_archive_finding *f)
 {
+    snprintf(heard_text, sizeof heard_text, "%s", f->message);
     heard *h = user;
     const perfile_rule *rule = perfile_rule_of(f->rule);
     assert_non_null(rule);
@@ -341,6 +345,144 @@ static void an_index_that_lies_is_found(void **state)
     release(b);
 }
 
+/* The archive with another index: `n` bytes of entries, and what it says of the one before it. */
+static perfile_bytes with_index(perfile_bytes b, const uint8_t *entries, size_t n, uint64_t before)
+{
+    pf_chunk index, last;
+    pf_buffer out = {0};
+    static const uint8_t zeros[HEADER] = {0};
+    uint8_t header[HEADER] = {0};
+    assert_true(pf_chunk_decode(b.ptr + b.len - HEADER, b.len - HEADER, ARCHIVE_ID, &last));
+    assert_true(pf_chunk_decode(b.ptr + last.raw_off, last.raw_off, ARCHIVE_ID, &index));
+    index.codec = PF_CODEC_RAW;
+    index.payload_len = index.raw_len = (uint32_t)n;
+    index.raw_crc = pf_crc32c(0, (perfile_bytes){entries, n});
+    index.raw_off = before;
+    assert_int_equal(index.meta_len, 0);
+    assert_true(pf_buffer_append(&out, b.ptr, (size_t)index.offset));
+    assert_true(pf_buffer_append(&out, header, HEADER));
+    assert_true(pf_buffer_append(&out, entries, n));
+    assert_true(pf_buffer_append(&out, zeros, (HEADER - n % HEADER) % HEADER));
+    const size_t payload = (size_t)index.offset + HEADER;
+    index.payload_crc = pf_crc32c(0, (perfile_bytes){out.ptr + payload, out.len - payload});
+    pf_chunk_encode(&index, out.ptr + index.offset);
+    last.offset = out.len;
+    pf_chunk_encode(&last, header);
+    assert_true(pf_buffer_append(&out, header, HEADER));
+    const perfile_bytes copy = {exact(out.ptr, out.len), out.len};
+    pf_buffer_free(&out);
+    return copy;
+}
+
+/* The entries of the index of a sound archive; *first is the size of the first of them. */
+static void entries_of(perfile_bytes b, pf_buffer *entries, size_t *first)
+{
+    perfile_source *source;
+    pf_archive t = {0};
+    pf_chunk index, last, c;
+    assert_true(pf_chunk_decode(b.ptr + b.len - HEADER, b.len - HEADER, ARCHIVE_ID, &last));
+    assert_true(pf_chunk_decode(b.ptr + last.raw_off, last.raw_off, ARCHIVE_ID, &index));
+    assert_int_equal(perfile_source_memory(b, "sound", &source, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_read(source, 0, &t, NULL), PERFILE_OK);
+    assert_int_equal(pf_archive_payload(&t, &index, entries, NULL), PERFILE_OK);
+    const pf_archive_chunk meta = first_of(b, PF_CHUNK_META);
+    assert_true(pf_chunk_decode(entries->ptr, meta.offset, ARCHIVE_ID, &c));
+    *first = HEADER + (size_t)pf_chunk_meta_bytes(&c);
+    pf_archive_clear(&t);
+    perfile_source_close(source);
+}
+
+/* What an index lacks, has too much, or says of other indexes. */
+static void an_index_of_another_archive_is_found(void **state)
+{
+    (void)state;
+    enum { SOUND, FIRST_LEFT_OUT, LAST_LEFT_OUT, ELSEWHERE, NO_HEADER, NO_ROOM, BEFORE, CASES };
+    static const char *const says[CASES] = {
+        NULL,
+        "the index does not name the chunk at",
+        "the index does not name the chunk at",
+        "the index names a chunk that is not there, at",
+        "the index has bytes that are not a header, at its byte",
+        "the index has bytes that are not a header, at its byte",
+        "the index names another index before it than the one at"};
+    const perfile_bytes sound = packed("callgraph.data");
+    for (unsigned i = 0; i < CASES; i++) {
+        perfile_archive_repaired r;
+        pf_buffer e = {0};
+        size_t first, at = 0, last = 0;
+        heard h;
+        pf_chunk c;
+        entries_of(sound, &e, &first);
+        for (; at < e.len; at += HEADER + (size_t)pf_chunk_meta_bytes(&c)) {
+            last = at;
+            const uint64_t offset = pf_load_u64(e.ptr + at + 8, PF_NATIVE_BIG);
+            assert_true(pf_chunk_decode(e.ptr + at, offset, ARCHIVE_ID, &c));
+        }
+        if (i == FIRST_LEFT_OUT) {
+            memmove(e.ptr, e.ptr + first, e.len - first);
+            e.len -= first;
+        } else if (i == LAST_LEFT_OUT) {
+            e.len = last;
+        } else if (i == ELSEWHERE) {
+            c.offset += HEADER;
+            pf_chunk_encode(&c, e.ptr + last);
+        } else if (i == NO_HEADER) {
+            memset(e.ptr + last, 0, HEADER);
+        } else if (i == NO_ROOM) {
+            e.len = last + HEADER - 8;
+        }
+        const perfile_bytes b = with_index(sound, e.ptr, e.len, i == BEFORE ? HEADER : 0);
+        heard_text[0] = 0;
+        verify(b, &h);
+        if (h.n != h.of[PERFILE_RULE_V_709] || (h.n != 0) != (i != SOUND) ||
+            (says[i] && !strstr(heard_text, says[i])))
+            fail_msg("case %u: %u findings: %s", i, h.n, heard_text);
+        expect_repaired(b, &r);
+        assert_true(!r.chunks_lost && !r.lost_bytes);
+        release(b);
+        pf_buffer_free(&e);
+    }
+    release(sound);
+}
+
+/* Bits of the file header that readers ignore and editors must not, and chunks of an unknown kind
+ * that nobody may copy. */
+static void what_an_editor_does_not_know(void **state)
+{
+    (void)state;
+    const perfile_archive_options how = {.size = sizeof how, .id = 5};
+    const perfile_bytes sound = packed("callgraph.data"),
+                        private = rewritten(sound, use_another_kind);
+    pf_archive_head head;
+    perfile_error err;
+    assert_int_equal(pf_archive_head_decode(sound, &head, NULL), PERFILE_OK);
+    head.may = 1 << 5;
+    pf_archive_head_encode(&head, writable(sound));
+    expect_sound(sound);
+    for (unsigned i = 0; i < 2; i++) {
+        perfile_archive *from = opened(i ? private : sound);
+        perfile_sink *sink = memory_sink();
+        pf_archive_writer *w;
+        assert_int_equal(pf_archive_writer_new(sink, NULL, &how, &w, NULL), PERFILE_OK);
+        assert_int_equal(pf_archive_writer_copy(w, from, 0, &err), PERFILE_E_UNSUPPORTED);
+        assert_string_equal(err.where, i ? "archive.copy" : "archive.may");
+        assert_non_null(strstr(err.message, i ? "is of an unknown kind, and does not say that it "
+                                                "may be copied"
+                                              : "this library does not: 0x20"));
+        pf_archive_writer_close(w);
+        if (i == 0) {
+            sink = memory_sink();
+            assert_int_equal(pf_archive_writer_new(sink, from, &how, &w, &err),
+                             PERFILE_E_UNSUPPORTED);
+            assert_string_equal(err.where, "archive.may");
+            perfile_sink_close(sink);
+        }
+        perfile_archive_close(from);
+    }
+    release(private);
+    release(sound);
+}
+
 static void nothing_is_made_of_nothing(void **state)
 {
     (void)state;
@@ -365,6 +507,8 @@ int main(void)
         cmocka_unit_test(every_bit_counts),
         cmocka_unit_test(what_was_written_wrong_is_found),
         cmocka_unit_test(an_index_that_lies_is_found),
+        cmocka_unit_test(an_index_of_another_archive_is_found),
+        cmocka_unit_test(what_an_editor_does_not_know),
         cmocka_unit_test(nothing_is_made_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

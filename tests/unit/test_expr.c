@@ -7,8 +7,9 @@
 #include "captures.h"
 #include "expr/command.h"
 
-/* A provider that knows how threads are called, one number, and fails when asked for "broken". */
-enum { ASK_COMM = 1, ASK_DEPTH, ASK_BROKEN, ASK_SWITCH };
+/* A provider that knows how threads are called, names of functions, one number, and fails when
+ * asked for "broken". */
+enum { ASK_COMM = 1, ASK_DEPTH, ASK_BROKEN, ASK_SWITCH, ASK_STACK };
 static unsigned n_asked;
 
 static uint32_t knows(void *user, const char *name, uint32_t *handle)
@@ -21,6 +22,7 @@ static uint32_t knows(void *user, const char *name, uint32_t *handle)
         {"depth", ASK_DEPTH, PERFILE_EXPR_NUMBER},
         {"broken", ASK_BROKEN, PERFILE_EXPR_NUMBER},
         {"sched_switch.prev_comm", ASK_SWITCH, PERFILE_EXPR_TEXT},
+        {"stack", ASK_STACK, PERFILE_EXPR_TEXT},
     };
     (void)user;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -45,6 +47,8 @@ static perfile_status answer(void *user, const perfile_record *r, uint32_t handl
     value->number = (uint64_t)-3;
     value->negative = true;
     value->text = (perfile_bytes){(const uint8_t *)"gcc-12", 6};
+    if (handle == ASK_STACK)
+        value->text = (perfile_bytes){(const uint8_t *)"main;run;spin_lock", 18};
     return PERFILE_OK;
 }
 
@@ -216,6 +220,7 @@ static const struct {
     {"misc & MMAP_BUILD_ID", AT(MMAP2)},
     {"misc & 0x4000", SAMPLES | AT(MMAP2)},
     {"misc & comm_exec", AT(COMM)},
+    {"misc & build_id_size || misc & exact_ip", SAMPLES}, /* the former is of HEADER_BUILD_ID */
     {"event == 0", SAMPLES | OTHERS | AT(UNKNOWN)},
     {"event ~ \"*cycles*\"", SAMPLES | OTHERS | AT(UNKNOWN)},
 
@@ -236,6 +241,7 @@ static const struct {
 
     /* Numbers and what is made of them. */
     {"period == 1e6 && period == 1000000 && period == 0xf4240 && period == 0o3641100", SAMPLES},
+    {"period == 0xF4240 && period == 1000000.00 && time == 5.0s", SAMPLES},
     {"period > 0b1 && period < 1M && period >= 1.0e6 && period <= 1000000", SAMPLES},
     {"period in 1e6..1e6 && !(period in {1, 2, 999999, 1000001..5G})", SAMPLES},
     {"2 < period && 1e6 == period && 1e7 > period", SAMPLES},
@@ -268,6 +274,7 @@ static const struct {
     {"filename ~ '*/libc.so.?'", AT(MMAP2)},
     {"filename ~ \"*lib[a-d].so*\"", AT(MMAP2)},
     {"filename ~ \"*lib[!a-b]?so*\"", AT(MMAP2)},
+    {"filename ~ \"*lib[\\[-\\]a-d].so*\"", AT(MMAP2)},
     {"filename ~ \"/usr\"", 0},
     {"filename ~ \"\" || filename == \"\" || filename in {\"\"}", 0},
     {"filename in {\"a\", \"/usr/lib/libc.so.6\", 'b'}", AT(MMAP2)},
@@ -283,9 +290,12 @@ static const struct {
     {"comm.comm == \"\\x61*[b]\\x5c\"", AT(COMM)},
     {"comm.comm ~ \"a\\*\\[b\\]\\\\\"", AT(COMM)},
     {"comm.comm ~ \"*[*]*\"", AT(COMM)},
+    {"comm.comm ~ \"a\\*[\\[-\\]]b[\\]]\\\\\"", AT(COMM)},
+    {"comm.comm ~ \"*[!\\[-\\]]\"", 0}, /* the backslash is between the brackets */
     {"comm.comm ~ \"a[b]\"", 0},
     {"build_id == \"12abcdef\" && build_id == \"12ABCDEF\"", AT(MMAP2)},
     {"build_id ~ \"12ab*\" && build_id in {\"12abcdef\"}", AT(MMAP2)},
+    {"build_id == \"12abcdee\" || build_id in {\"12ABCDEE\", \"12abcde\"}", 0},
     {"filename == filename && filename != build_id", AT(MMAP2)},
 
     /* Words. */
@@ -445,6 +455,18 @@ static const struct {
     {"pid == 1 or pid == 2", 10, "write ||"},
     {"PID == 1", 1, "did you mean pid"},
     {"type == PROG_LOAD", 9, "not a value of type"},
+    {"misc & MMAP_BUILDID", 8, "did you mean mmap_build_id"},
+    {"size == FOO", 9, "there is no FOO"},
+    {"prot == zzzzzzzzzz", 9, "there is no zzzzzzzzzz"},
+    {"callchain has \"main\"", 1, "names of functions are not known here"},
+    {"comm.comm has main", 15, "a pattern is needed, in quotes"},
+    {"sample_id.pdi == 1", 1, "did you mean sample_id.pid"},
+    {"(pid == 1) in {1}", 2, "a condition cannot be in a set"},
+    {"(pid == 1) + 1", 2, "a condition, where a number is needed"},
+    {"pid in {-", 10, "a number, word or text is missing at the end"},
+    {"pid in {-x}", 10, "a number, word or text"},
+    {"pid == 0x1ffffffffffffffff", 8, "above 2^64 - 1"},
+    {"pid == 1.18446744073709551616", 8, "too many digits"},
 };
 
 static void refused(void **state)
@@ -504,6 +526,10 @@ static void provider_is_asked_for_what_records_lack(void **state)
         {"comm.comm ~ \"*\"", AT(COMM)},
         {"comm in {\"gcc-12\", \"a*[b]\\\\\"}", SAMPLES | AT(COMM)},
         {"has(comm)", SAMPLES | AT(COMM)},
+        /* Each name of a function by itself, as a whole. */
+        {"callchain has \"spin*\" && callchain has \"main\" && callchain has \"r?n\"", SAMPLES},
+        {"callchain has \"mai\" || callchain has \"main;run\" || callchain has \"\"", 0},
+        {"!(callchain has \"main\")", ALL & ~SAMPLES},
         {"depth == -3 && depth < 0 && depth + 3 == 0", SAMPLES},
         {"sched_switch.prev_comm == \"gcc-12\"", SAMPLES},
         {"type == FORK && broken == 1 || type == LOST", AT(LOST)},

@@ -408,7 +408,10 @@ static void places_that_cannot_be_written_are_told(void **state)
     assert_int_equal(perfile_sink_path(NULL, NULL, &s, &err), PERFILE_E_USAGE);
     assert_int_equal(perfile_sink_fd(-1, "x", NULL, &s, &err), PERFILE_E_IO);
     assert_int_equal(err.sys, EBADF);
-    perfile_sink_options o = {0};
+    perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_FOLDER};
+    assert_int_equal(perfile_sink_path("out/a", &o, &s, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.message, "only a directory can be a folder");
+    o = (perfile_sink_options){0};
     assert_int_equal(perfile_sink_path("out/a", &o, &s, &err), PERFILE_E_USAGE);
     o = (perfile_sink_options){.size = sizeof o, .flags = 1u << 31};
     assert_int_equal(perfile_sink_path("out/a", &o, &s, &err), PERFILE_E_USAGE);
@@ -423,6 +426,116 @@ static void places_that_cannot_be_written_are_told(void **state)
         assert_int_equal(err.sys, ENOSPC);
         perfile_sink_close(s);
     }
+}
+
+/* A name as long as a file system allows leaves no room for what the temporary name adds. */
+static void the_longest_name(void **state)
+{
+    (void)state;
+    char path[4 + 256] = "out/";
+    perfile_sink *s;
+    memset(path + 4, 'n', 255);
+    path[4 + 255] = 0;
+    assert_int_equal(perfile_sink_path(path, NULL, &s, NULL), PERFILE_OK);
+    write_all(s);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    file_holds(path, N);
+    assert_int_equal(names_in_out(), 1);
+}
+
+/* Files of a set. */
+
+static const char *const set_names[] = {"out/one", "out/two", "out/three"};
+
+static const char *set_name(void *user, uint32_t n)
+{
+    (void)user;
+    return set_names[n];
+}
+
+/* A set of files of `n` bytes each, which have no names yet. */
+static pf_out_set *made_set(bool replaces, size_t n)
+{
+    const pf_inputs none = {0};
+    pf_out_set *set;
+    assert_int_equal(pf_out_set_new("out/%d", "perfile", replaces, &none, &set, NULL), PERFILE_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        perfile_sink *s;
+        assert_int_equal(pf_out_set_check_name(set, set_names[i], NULL), PERFILE_OK);
+        assert_int_equal(pf_out_set_next(set, set_names[i], &s, NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_write(s, bytes(0, n), NULL), PERFILE_OK);
+        assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+        perfile_sink_close(s);
+    }
+    return set;
+}
+
+/* If something was made under the name of one of several files while they were written, none of
+ * them has its name, and what had these names before has them again. */
+static void files_of_a_set_appear_all_or_none(void **state)
+{
+    (void)state;
+    perfile_error err;
+    pf_out_set *set = made_set(false, 10);
+    assert_int_equal(pf_out_set_appear(set, set_name, NULL, &err), PERFILE_OK);
+    pf_out_set_close(set);
+    for (size_t i = 0; i < 3; i++)
+        file_holds(set_names[i], 10);
+    assert_int_equal(names_in_out(), 3);
+
+    /* Replacing: the name of the third becomes that of a directory. */
+    set = made_set(true, 20);
+    assert_int_equal(unlink("out/three"), 0);
+    assert_int_equal(mkdir("out/three", 0777), 0);
+    assert_int_equal(mkdir("out/three/inside", 0777), 0);
+    assert_int_equal(pf_out_set_appear(set, set_name, NULL, &err), PERFILE_E_IO);
+    assert_string_equal(err.message, "cannot create 'out/three': File exists");
+    pf_out_set_close(set);
+    file_holds("out/one", 10);
+    file_holds("out/two", 10);
+    assert_int_equal(access("out/three/inside", F_OK), 0);
+    assert_int_equal(names_in_out(), 3);
+
+    /* Not replacing: the name of the second is taken. */
+    assert_int_equal(system("rm -rf out && mkdir out"), 0);
+    set = made_set(false, 20);
+    assert_int_equal(system("echo other >out/two"), 0);
+    assert_int_equal(pf_out_set_check_name(set, "out/two", &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, EEXIST);
+    assert_int_equal(pf_out_set_appear(set, set_name, NULL, &err), PERFILE_E_IO);
+    assert_int_equal(err.sys, EEXIST);
+    assert_string_equal(err.message, "cannot create 'out/two': File exists");
+    pf_out_set_close(set);
+    assert_int_equal(access("out/one", F_OK), -1);
+    assert_int_equal(system("[ $(cat out/two) = other ]"), 0);
+    assert_int_equal(names_in_out(), 1);
+}
+
+/* Files of a directory have names of files of a capture, each once. */
+static void names_of_files_in_a_directory(void **state)
+{
+    (void)state;
+    const perfile_sink_options o = {.size = sizeof o, .flags = PERFILE_SINK_SYNC};
+    perfile_sink *s, *part;
+    perfile_error err;
+    assert_int_equal(perfile_sink_directory("out/dir", &o, &s, NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_name_file(s, 1, "../a", &err), PERFILE_E_USAGE);
+    assert_string_equal(err.message, "'../a' is not what a file is called in an output");
+    assert_int_equal(pf_sink_name_file(s, 1, "other", &err), PERFILE_E_USAGE);
+    assert_int_equal(pf_sink_name_file(s, UINT32_MAX, "data.5", &err), PERFILE_E_LIMIT);
+    assert_int_equal(pf_sink_name_file(s, 0, "a.0.0.cpuperf", &err), PERFILE_OK);
+    assert_int_equal(pf_sink_name_file(s, 1, "a.0.1.cpuperf", &err), PERFILE_OK);
+    assert_int_equal(pf_sink_part(s, 0, &part, &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_write(part, bytes(0, 10), NULL), PERFILE_OK);
+    assert_int_equal(pf_sink_name_file(s, 1, "a.0.2.cpuperf", &err), PERFILE_E_USAGE);
+    assert_string_equal(err.message, "'a.0.2.cpuperf' is written already");
+    assert_int_equal(perfile_sink_write(s, bytes(0, 20), NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_finish(s, NULL), PERFILE_OK);
+    perfile_sink_close(s);
+    file_holds("out/dir/a.0.0.cpuperf", 20);
+    file_holds("out/dir/a.0.1.cpuperf", 10);
+    assert_int_equal(system("[ $(ls -A out/dir | wc -l) = 2 ]"), 0);
 }
 
 static void a_closed_pipe_is_a_lasting_error(void **state)
@@ -812,6 +925,9 @@ int main(void)
         cmocka_unit_test_setup(an_input_is_never_replaced, fresh),
         cmocka_unit_test_setup(a_source_and_a_sink_are_apart, fresh),
         cmocka_unit_test_setup(places_that_cannot_be_written_are_told, fresh),
+        cmocka_unit_test_setup(the_longest_name, fresh),
+        cmocka_unit_test_setup(files_of_a_set_appear_all_or_none, fresh),
+        cmocka_unit_test_setup(names_of_files_in_a_directory, fresh),
         cmocka_unit_test(a_closed_pipe_is_a_lasting_error),
         cmocka_unit_test(pipes_take_all),
         cmocka_unit_test(memory),

@@ -191,6 +191,43 @@ static void a_refused_conversion(void **state)
     }
 }
 
+/* After damage reading goes on at a chain of records that begins with a TIME, if that is asked for:
+ * neither at a record without a time, nor at bytes that look like one TIME. */
+static void reading_on_after_damage(void **state)
+{
+    (void)state;
+    enum { PAIRS = 20, BAD_AT = 24 + 12 + 20, BAD = 4 + 12 + 4 + 20 };
+    static const struct {
+        uint32_t policy;
+        size_t records;
+    } ways[] = {{PERFILE_ON_DAMAGE_STOP, 2}, {PERFILE_ON_DAMAGE_RESYNC, 2 + 2 * PAIRS}};
+    char digits[4096] = HEADER("80") TIME PC "07000000 " TIME "07000000 " PC;
+    for (unsigned i = 0; i < PAIRS; i++)
+        strcat(digits, TIME PC);
+    const perfile_bytes buffer = hex(digits);
+    ((uint8_t *)(uintptr_t)buffer.ptr)[16] = (uint8_t)buffer.len;
+    ((uint8_t *)(uintptr_t)buffer.ptr)[17] = (uint8_t)(buffer.len >> 8);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const perfile_open_options how = {
+            .size = sizeof how, .from = "perfmon", .on_damage = ways[i].policy};
+        perfile_source *source;
+        perfile_stream *s;
+        const perfile_record *r;
+        size_t n = 0;
+        assert_int_equal(perfile_source_memory(buffer, "buffer", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_open(source, &how, &s, NULL), PERFILE_OK);
+        for (; perfile_stream_next(s, &r, NULL) == PERFILE_OK; n++)
+            if (n == 2)
+                assert_int_equal(r->offset, BAD_AT + BAD);
+        assert_int_equal(n, ways[i].records);
+        perfile_stream_summary sum;
+        perfile_stream_get_summary(s, &sum, sizeof sum);
+        assert_int_equal(sum.damages, 1);
+        perfile_stream_close(s);
+    }
+    free((void *)(uintptr_t)buffer.ptr);
+}
+
 static void names_of_files(void **state)
 {
     (void)state;
@@ -227,12 +264,173 @@ static void files_of_directories(void **state)
     assert_false(pf_is_record_file("../a.0.1.cpuperf"));
 }
 
+typedef struct told {
+    char text[1024]; /* all notes, one behind the other */
+} told;
+
+static void on_note(void *user, const perfile_note *note)
+{
+    told *t = user;
+    const size_t n = strlen(t->text);
+    snprintf(t->text + n, sizeof t->text - n, "%s\n", note->message);
+}
+
+/* Converts a buffer to perf.data; *out, if wanted, is the capture, to be released by free(). */
+static perfile_status converted(const char *digits, const perfile_perfmon_options *perfmon,
+                                const perfile_limits *limits, told *notes, perfile_bytes *out,
+                                perfile_error *err)
+{
+    const perfile_bytes buffer = hex(digits);
+    const perfile_convert_options how = {.size = sizeof how,
+                                         .format = "perf.data",
+                                         .from = "perfmon",
+                                         .limits = limits,
+                                         .perfmon = perfmon,
+                                         .note = on_note,
+                                         .user = notes};
+    perfile_source *source;
+    perfile_sink *sink;
+    *notes = (told){{0}};
+    *err = (perfile_error){0};
+    assert_int_equal(perfile_source_memory(buffer, "buffer", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+    const perfile_status st =
+        closed_unless_ok(source, perfile_convert_capture(source, sink, &how, NULL, 0, err));
+    if (st == PERFILE_OK && out) {
+        void *bytes;
+        assert_int_equal(sink_copy(sink, &bytes, &out->len), PERFILE_OK);
+        out->ptr = bytes;
+    }
+    perfile_sink_close(sink);
+    free((void *)(uintptr_t)buffer.ptr);
+    return st;
+}
+
+/* A rate is the period of the samples of its event; bytes after the last record are counted. */
+static void rates(void **state)
+{
+    (void)state;
+    const perfile_perfmon_rate rate = {.event = 0x801, .rate = 7};
+    const perfile_perfmon_options with = {.size = sizeof with, .rates = &rate, .n_rates = 1};
+    for (unsigned given = 0; given < 2; given++) {
+        perfile_bytes out;
+        told notes;
+        perfile_error err;
+        perfile_source *source;
+        perfile_stream *s;
+        const perfile_record *r;
+        unsigned n = 0;
+        assert_int_equal(converted(HEADER("38") TIME PC "01020304 05", given ? &with : NULL, NULL,
+                                   &notes, &out, &err),
+                         PERFILE_OK);
+        assert_non_null(strstr(notes.text, "5 bytes after the last record left out"));
+        assert_int_equal(perfile_source_memory(out, "out", &source, NULL), PERFILE_OK);
+        assert_int_equal(perfile_open(source, NULL, &s, NULL), PERFILE_OK);
+        while (perfile_stream_next(s, &r, NULL) == PERFILE_OK)
+            if (r->type == PERFILE_RECORD_SAMPLE) {
+                perfile_sample sample;
+                assert_int_equal(perfile_decode(r, r->type, &sample, sizeof sample, NULL),
+                                 PERFILE_OK);
+                assert_int_equal(sample.period, given ? 7 : 1);
+                assert_int_equal(perfile_record_event(r)->attr->sample_period, given ? 7 : 0);
+                n++;
+            }
+        assert_int_equal(n, 1);
+        perfile_stream_close(s);
+        free((void *)(uintptr_t)out.ptr);
+    }
+}
+
+/* What perf.data cannot say is refused, not changed. */
+static void refused_conversions(void **state)
+{
+    (void)state;
+#define MOST_COUNT "03000108 ffffffffffffffff "
+#define BRANCHES   "06000108 00000000 0000000000000000 "
+    static const uint32_t last = UINT16_MAX - 1, beyond = UINT16_MAX;
+    static const perfile_perfmon_options stat = {.size = sizeof stat,
+                                                 .flags = PERFILE_PERFMON_STAT};
+    static const perfile_perfmon_options on_last = {
+        .size = sizeof on_last, .cpus = &last, .n_cpus = 1};
+    static const perfile_perfmon_options on_beyond = {
+        .size = sizeof on_beyond, .cpus = &beyond, .n_cpus = 1};
+    static const perfile_limits narrow = {.size = sizeof narrow, .held_bytes = 32};
+    static const struct {
+        const char *buffer;
+        const perfile_perfmon_options *perfmon;
+        const perfile_limits *limits;
+        perfile_status st;
+        const char *where, *says;
+    } refusals[] = {
+        {HEADER("30") TIME MOST_COUNT, &stat, NULL, PERFILE_OK, NULL, NULL},
+        {HEADER("3c") TIME MOST_COUNT COUNT, &stat, NULL, PERFILE_E_UNSUPPORTED, "perfmon.count",
+         "the counts of event 0x801 add up to more than 64 bits"},
+        {HEADER("38") TIME PC, &on_last, NULL, PERFILE_OK, NULL, NULL},
+        {HEADER("38") TIME PC, &on_beyond, NULL, PERFILE_E_UNSUPPORTED, "perfmon.cpus",
+         "CPU 65535: records of perf have numbers below 65535"},
+        /* Samples of an interrupt are held until it ends, if there are branches. */
+        {HEADER("74") TIME PC PC PC PC, NULL, &narrow, PERFILE_OK, NULL, NULL},
+        {HEADER("84") TIME PC PC PC PC BRANCHES, NULL, NULL, PERFILE_OK, NULL, NULL},
+        {HEADER("84") TIME PC PC PC PC BRANCHES, NULL, &narrow, PERFILE_E_LIMIT, "held_bytes",
+         "an interrupt has more than 32 bytes of samples"},
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        perfile_error err;
+        told notes;
+        const perfile_status st = converted(refusals[i].buffer, refusals[i].perfmon,
+                                            refusals[i].limits, &notes, NULL, &err);
+        if (st != refusals[i].st || (st && (strcmp(err.where, refusals[i].where) != 0 ||
+                                            !strstr(err.message, refusals[i].says))))
+            fail_msg("case %zu: %d %s: %s", i, st, err.where, err.message);
+    }
+}
+
+/* The writer of buffers takes records of buffers only, and those whose header it was given. */
+static void what_the_writer_takes(void **state)
+{
+    (void)state;
+    const perfile_writer_options how = {.size = sizeof how, .format = "perfmon"};
+    const perfile_bytes buffer = hex(HEADER("38") TIME PC);
+    const perfile_open_options from = {.size = sizeof from, .from = "perfmon"};
+    perfile_source *source;
+    perfile_stream *s;
+    perfile_sink *sink;
+    perfile_writer *w;
+    const perfile_record *r;
+    perfile_error err;
+    assert_int_equal(perfile_source_memory(buffer, "buffer", &source, NULL), PERFILE_OK);
+    assert_int_equal(perfile_open(source, &from, &s, NULL), PERFILE_OK);
+    assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(sink, &how, &w, &err), PERFILE_OK);
+    assert_int_equal(perfile_stream_next(s, &r, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_put(w, r, &err), PERFILE_E_USAGE);
+    assert_string_equal(err.where, "writer.put");
+    assert_non_null(strstr(err.message, "a record of part 0, of 0"));
+    perfile_record other = *r;
+    other.family = PERFILE_FAMILY_PERF;
+    other.type = PERFILE_RECORD_LOST;
+    assert_int_equal(perfile_writer_put(w, &other, &err), PERFILE_E_USAGE);
+    assert_non_null(strstr(err.message, "not perfmon"));
+    perfile_writer_close(w);
+    perfile_sink_close(sink);
+    assert_int_equal(perfile_sink_memory("out", &sink, NULL), PERFILE_OK);
+    assert_int_equal(perfile_writer_open(sink, &how, &w, &err), PERFILE_OK);
+    assert_int_equal(perfile_writer_finish(w, &err), PERFILE_E_USAGE);
+    assert_non_null(strstr(err.message, "is written from perfmon buffers only"));
+    perfile_writer_close(w);
+    perfile_sink_close(sink);
+    perfile_stream_close(s);
+    free((void *)(uintptr_t)buffer.ptr);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule_has_a_case),  cmocka_unit_test(names_of_events),
-        cmocka_unit_test(evidence_for_a_layout), cmocka_unit_test(ticks_to_ns),
-        cmocka_unit_test(names_of_files),        cmocka_unit_test(files_of_directories),
-        cmocka_unit_test(a_refused_conversion)};
+        cmocka_unit_test(each_rule_has_a_case),    cmocka_unit_test(names_of_events),
+        cmocka_unit_test(evidence_for_a_layout),   cmocka_unit_test(ticks_to_ns),
+        cmocka_unit_test(names_of_files),          cmocka_unit_test(files_of_directories),
+        cmocka_unit_test(a_refused_conversion),    cmocka_unit_test(rates),
+        cmocka_unit_test(reading_on_after_damage), cmocka_unit_test(refused_conversions),
+        cmocka_unit_test(what_the_writer_takes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,28 @@ static void replaces_others(void **state)
     assert_content("out/a/two", "new");
 }
 
+/* The name of the folder is no pattern. */
+static void folders_with_marks_of_patterns(void **state)
+{
+    static const char *const names[] = {"o?t*[1]\\", "oxtx1\\"}; /* the second fits the first */
+    perfile_error err;
+    (void)state;
+    for (size_t i = 2; i-- > 0;) {
+        perfile_sink *sink = open_folder(names[i]);
+        put_file(sink, "a/old", "old");
+        assert_int_equal(perfile_sink_finish(sink, &err), PERFILE_OK);
+        perfile_sink_close(sink);
+    }
+    perfile_sink *sink = open_folder(names[0]);
+    put_file(sink, "a/new", "new");
+    assert_int_equal(pf_sink_folder_replaces(sink, "*/old", &err), PERFILE_OK);
+    assert_int_equal(perfile_sink_finish(sink, &err), PERFILE_OK);
+    perfile_sink_close(sink);
+    assert_content("o?t*[1]\\/a/new", "new");
+    assert_false(is_there("o?t*[1]\\/a/old"));
+    assert_content("oxtx1\\/a/old", "old");
+}
+
 static void nothing_without_finish(void **state)
 {
     perfile_error err;
@@ -186,7 +208,7 @@ int main(void)
         cmocka_unit_test(appear_together), cmocka_unit_test(keeps_others),
         cmocka_unit_test(replaces_others), cmocka_unit_test(nothing_without_finish),
         cmocka_unit_test(all_or_none),     cmocka_unit_test(refused),
-        cmocka_unit_test(forms),
+        cmocka_unit_test(forms),           cmocka_unit_test(folders_with_marks_of_patterns),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }

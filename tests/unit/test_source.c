@@ -657,6 +657,14 @@ static void several_files(void **state)
         perfile_source_close(e);
     }
     pf_free(list);
+    assert_int_equal(pf_source_list(again, "t", &list, &n, NULL), PERFILE_OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(list[0], "two");
+    assert_string_equal(list[1], "three");
+    pf_free(list);
+    perfile_bytes run;
+    assert_int_equal(pf_source_run(again, 0, 1, &run, &err), PERFILE_E_IO); /* of which of them? */
+    assert_int_equal(err.sys, EISDIR);
     assert_int_equal(pf_source_entry(again, "four", &e, &err), PERFILE_E_IO);
     perfile_source_close(again);
     assert_int_equal(pf_source_files(paths, 0, NULL, &s, &err), PERFILE_E_USAGE);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -767,6 +768,126 @@ static void captured(void **state)
     close_symbols(&a);
 }
 
+/* Files of FILE2: a module of the kernel, whose code is where it was loaded; symbols without a
+ * length reach to the next one; what people are shown comes before demangling; the first file of a
+ * path counts, and files without symbols are none. */
+static void captured_modules(void **state)
+{
+    (void)state;
+    /* path; type 1; min_vaddr 0x100; symbols: _ZN1a1bEv at 0x200, shown as "b()", 16 bytes; "open"
+     * at 0x300 and "next" at 0x340, of no length; kernel_module: memory offset 0x40 */
+    static const uint8_t module[] = "\x0a\x05[mod]"
+                                    "\x10\x01"
+                                    "\x18\x80\x02"
+                                    "\x22\x15\x08\x80\x04\x10\x10\x1a\x09_ZN1a1bEv\x22\x03"
+                                    "b()"
+                                    "\x22\x09\x08\x80\x06\x1a\x04open"
+                                    "\x22\x09\x08\xc0\x06\x1a\x04next"
+                                    "\x3a\x02\x08\x40";
+    static const uint8_t again[] = "\x0a\x05[mod]"
+                                   "\x10\x01"
+                                   "\x22\x0a\x08\x80\x04\x10\x10\x1a\x03two";
+    static const uint8_t bare[] = "\x0a\x05/bare"
+                                  "\x10\x02";
+    BUILDER b = {0};
+    asked a;
+    const perfile_bytes messages[] = {
+        {module, sizeof module - 1}, {again, sizeof again - 1}, {bare, sizeof bare - 1}};
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        build_u32(&b, (uint32_t)messages[i].len);
+        build_bytes(&b, messages[i].ptr, messages[i].len);
+    }
+    open_symbols(&a, NULL);
+    add_feature(&a, PERFILE_FEATURE_FILE2, &b);
+    /* The module was loaded to this address; its code is at 0x100 - 0x40 of its symbols there. */
+    const perfile_mapping m = {.pid = PERFILE_NO_PID,
+                               .cpumode = 1,
+                               .addr = 0xffffffffc0000000,
+                               .len = 0x1000,
+                               .name = "[mod]"};
+    const uint64_t shift = m.addr - (0x100 - 0x40);
+    perfile_symbol s = ask(&a, &m, shift + 0x20f);
+    assert_string_equal(s.name, "b()");
+    assert_int_equal(s.start, shift + 0x200);
+    assert_int_equal(s.origin, PERFILE_SYMBOL_CAPTURE);
+    assert_int_equal(ask(&a, &m, shift + 0x210).reason, PERFILE_SYMBOL_NO_SYMBOL_HERE);
+    assert_string_equal(ask(&a, &m, shift + 0x33f).name, "open");
+    assert_string_equal(ask(&a, &m, shift + 0x340).name, "next");
+    const perfile_mapping none = mapping("/bare", NULL);
+    assert_int_equal(ask(&a, &none, 0x7f0000000100).reason, PERFILE_SYMBOL_NO_FILE);
+    close_symbols(&a);
+}
+
+/* A debug file alone names the code of a mapping that is as long as its only executable segment, in
+ * pages of some size. */
+static void debug_file_alone(void **state)
+{
+    (void)state;
+    static const uint8_t id[20] = {0xdd, 1, 2, 3, [19] = 9};
+    static const char path[] = "cache/.build-id/dd/01020300000000000000000000000000000009.debug";
+    static const struct {
+        uint64_t len;
+        bool fits;
+    } cases[] = {{ELF_SEGMENT, true}, {ELF_SEGMENT - 0x1000, false}, {ELF_SEGMENT * 2, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        asked a;
+        open_symbols(&a, NULL);
+        mkdir("cache/.build-id/dd", 0755);
+        put_file(path, &(elf_made){.is64 = true, .build_id = id, .symbols = two, .n = 2});
+        perfile_mapping m = mapping("/bin/gone", id);
+        m.len = cases[i].len;
+        m.pgoff = 0x7000; /* says nothing: the debug file has lost the offsets */
+        const perfile_symbol s = ask(&a, &m, m.addr + 0x1210);
+        if (cases[i].fits) {
+            assert_string_equal(s.name, "second");
+            assert_string_equal(s.file, path);
+            assert_int_equal(s.start, m.addr + 0x1200);
+            assert_int_equal(s.origin, PERFILE_SYMBOL_DEBUG_FILE);
+            assert_true(s.verified);
+        } else {
+            assert_int_equal(s.reason, PERFILE_SYMBOL_NO_SYMBOL_HERE);
+        }
+        close_symbols(&a);
+    }
+    unlink(path);
+}
+
+/* Entries of a PLT are shown by the demangled name of what they call, announced or not. */
+static void mangled_plt(void **state)
+{
+    (void)state;
+    static const elf_symbol symbols[] = {{"_ZN1a1bEv", 0x100, 0x10, ELF_GLOBAL_FUNC},
+                                         {"_ZN1a1cEv", 0x110, 0x10, ELF_GLOBAL_FUNC}};
+    static const uint32_t entries[] = {1, 2};
+    perfile_mapping m = mapping("/bin/plt", NULL);
+    for (unsigned announced = 0; announced < 2; announced++) {
+        asked a;
+        open_symbols(&a, NULL);
+        put_file("root/bin/plt", &(elf_made){.is64 = true,
+                                             .machine = PF_EM_X86_64,
+                                             .symbols = symbols,
+                                             .n = 2,
+                                             .plt = entries,
+                                             .n_plt = 2,
+                                             .plt_head = 16,
+                                             .plt_width = 16,
+                                             .plt_entsize = 16});
+        m.pgoff = 0;
+        const uint64_t at = m.addr + ELF_PLT + 16;
+        m.len = ELF_SEGMENT;
+        for (unsigned i = 0; announced && i < 3; i++) /* the same more than once */
+            pf_symbols_expect(a.symbols, &m, at);
+        perfile_symbol s = ask(&a, &m, at + 16);
+        assert_string_equal(s.name, pf_can_demangle() ? "a::c@plt" : "_ZN1a1cEv@plt");
+        assert_string_equal(s.mangled, "_ZN1a1cEv@plt");
+        s = ask(&a, &m, at);
+        assert_string_equal(s.name, pf_can_demangle() ? "a::b@plt" : "_ZN1a1bEv@plt");
+        assert_string_equal(ask(&a, &m, m.addr + 0x100).name,
+                            pf_can_demangle() ? "a::b" : "_ZN1a1bEv");
+        close_symbols(&a);
+    }
+}
+
 /* A link, and what a process with `root` as its root directory would find by it. */
 static void link_text(const char *target, const char *path)
 {
@@ -1101,6 +1222,96 @@ static void build_ids(void **state)
     assert_false(pf_build_id_path(a, 1, text, sizeof text));
 }
 
+/* The mapping of this process that has an address. */
+static bool own_mapping(uint64_t addr, perfile_mapping *m, char name[PATH_MAX])
+{
+    char line[PATH_MAX + 128];
+    unsigned long long start, end, offset;
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && !found && fgets(line, sizeof line, f))
+        found =
+            sscanf(line, "%llx-%llx %*s %llx %*s %*s %[^\n]", &start, &end, &offset, name) == 4 &&
+            start <= addr && addr < end;
+    if (f)
+        fclose(f);
+    if (found)
+        *m = (perfile_mapping){.pid = (uint32_t)getpid(),
+                               .tid = (uint32_t)getpid(),
+                               .addr = start,
+                               .len = end - start,
+                               .pgoff = offset,
+                               .name = name,
+                               .cpumode = 2};
+    return found;
+}
+
+/* True if a file has debug information. */
+static bool has_debug_info(const char *path)
+{
+    pf_symfile f;
+    pf_elf elf;
+    assert_true(pf_symfile_open(&f, path));
+    assert_int_equal(pf_elf_open(&elf, &f, NULL), PERFILE_OK);
+    const bool has = pf_elf_section_named(&elf, ".debug_info") != NULL;
+    pf_elf_close(&elf);
+    pf_symfile_close(&f);
+    return has;
+}
+
+/* Places in the source, of this program: asked twice for each address, and again after the process
+ * that reads debug information has died. */
+static void own_places(void **state)
+{
+    (void)state;
+    const int line = __LINE__; /* a few lines below the beginning of this function */
+    const uint64_t addr = (uintptr_t)own_places;
+    char name[PATH_MAX];
+    perfile_mapping m;
+    if (!own_mapping(addr, &m, name)) {
+        print_message("there is no /proc/self/maps: not tried\n");
+        return;
+    }
+    const bool wanted = pf_symbols_built_in() & PF_SYMBOLS_SOURCE && has_debug_info(name);
+    for (unsigned round = 0; round < 3; round++) {
+        const perfile_limits limits = {.size = sizeof limits,
+                                       .symbol_bytes = round == 2 ? 1 << 16 : 0};
+        const perfile_symbols_options o = {.size = sizeof o, .limits = &limits};
+        const perfile_source_place *places, *again;
+        size_t n, n_again;
+        asked a;
+        assert_int_equal(perfile_session_open(NULL, &a.session, NULL), PERFILE_OK);
+        assert_int_equal(perfile_symbols_open(a.session, &o, &a.symbols, NULL), PERFILE_OK);
+        if (round == 1 && wanted) {
+            assert_int_equal(perfile_symbols_source(a.symbols, &m, (uintptr_t)has_debug_info,
+                                                    PERFILE_NO_TIME, &places, &n, NULL),
+                             PERFILE_OK);
+            assert_int_equal(n, 1);
+            assert_int_equal(kill(a.symbols->helper.pid, SIGKILL), 0);
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(
+                perfile_symbols_source(a.symbols, &m, addr, PERFILE_NO_TIME, &places, &n, NULL),
+                PERFILE_OK);
+            assert_int_equal(n, wanted && round < 2); /* in the last round there is no room */
+            if (!n)
+                continue;
+            if (places[0].function) /* there may be line numbers alone */
+                assert_string_equal(places[0].function, "own_places");
+            assert_non_null(places[0].file);
+            assert_non_null(strstr(places[0].file, "test_symbol.c"));
+            assert_in_range(places[0].line, line - 4, line);
+            assert_false(places[0].is_inlined);
+        }
+        assert_int_equal(
+            perfile_symbols_source(a.symbols, &m, addr, PERFILE_NO_TIME, &again, &n_again, NULL),
+            PERFILE_OK);
+        assert_ptr_equal(again, places); /* kept, not found again */
+        assert_int_equal(n_again, n);
+        close_symbols(&a);
+    }
+}
+
 static void usage(void **state)
 {
     (void)state;
@@ -1138,7 +1349,9 @@ int main(void)
         cmocka_unit_test(long_names),      cmocka_unit_test(many_segments),
         cmocka_unit_test(one_file),        cmocka_unit_test(kernel_file),
         cmocka_unit_test(debug_links),     cmocka_unit_test(descriptors),
-        cmocka_unit_test(many_sections),
+        cmocka_unit_test(many_sections),   cmocka_unit_test(captured_modules),
+        cmocka_unit_test(own_places),      cmocka_unit_test(debug_file_alone),
+        cmocka_unit_test(mangled_plt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

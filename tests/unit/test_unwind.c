@@ -413,6 +413,8 @@ typedef struct world {
     perfile_model *model;
     pf_unwinder unwinder;
     bool swap;
+    uint32_t e_machine; /* says the machine instead of its name, unless it is 0 */
+    size_t valid;       /* bytes of the copied stack, unless it is 0: all */
 } world;
 
 static void put_file(const char *path, const builder *b)
@@ -452,9 +454,16 @@ static bool open_world(world *w, const char *arch, bool eh, bool aarch64, const 
     cfi_elf(&elf, eh, aarch64);
     put_file("unwind_root/code", &elf);
     assert_int_equal(perfile_session_open(NULL, &w->session, NULL), PERFILE_OK);
-    build_string(&name, arch);
+    if (w->e_machine) {
+        build_u32(&name, w->e_machine);
+        build_u32(&name, 0);
+    } else {
+        build_string(&name, arch);
+    }
     assert_int_equal(
-        perfile_session_set_feature(w->session, PERFILE_FEATURE_ARCH, built(&name), NULL),
+        perfile_session_set_feature(w->session,
+                                    w->e_machine ? PERFILE_FEATURE_E_MACHINE : PERFILE_FEATURE_ARCH,
+                                    built(&name), NULL),
         PERFILE_OK);
     assert_int_equal(perfile_model_open(w->session, &w->model, NULL), PERFILE_OK);
     map_code(w);
@@ -484,8 +493,10 @@ static int unwind(world *w, uint64_t abi, uint64_t mask, const uint64_t *regs, c
                                  .mask = mask,
                                  .regs =
                                      perfile_words_u64(regs, (size_t)__builtin_popcountll(mask))};
-    const perfile_stack_user s = {
-        .has_data = true, .size = size, .data = {stack, size}, .dyn_size = size};
+    const perfile_stack_user s = {.has_data = true,
+                                  .size = size,
+                                  .data = {stack, size},
+                                  .dyn_size = w->valid ? w->valid : size};
     memcpy(before, w->unwinder.ends, sizeof before);
     assert_int_equal(pf_unwind(&w->unwinder, PID, 5, false, &r, &s), PERFILE_OK);
     for (int i = 0; i <= PF_UNWIND_UNSUPPORTED; i++)
@@ -539,6 +550,10 @@ static void x86_64(void **state)
         assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, 56), PF_UNWIND_COMPLETE);
         assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, 55), PF_UNWIND_SHORT);
         check_addresses(&w, wanted, 4);
+        w.valid = 55; /* the kernel copied more than is the stack */
+        assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, sizeof copy), PF_UNWIND_SHORT);
+        check_addresses(&w, wanted, 4);
+        w.valid = 0;
         assert_int_equal(unwind(&w, 2, X86_MASK, regs, copy, 8), PF_UNWIND_SHORT);
         check_addresses(&w, wanted, 1);
         close_world(&w);
@@ -581,6 +596,100 @@ static void aarch64(void **state)
     /* A leaf that claims to be its own caller. */
     const uint64_t same[] = {0, AT(LEAF) + 4, STACK, AT(LEAF) + 4};
     assert_int_equal(unwind(&w, 2, AARCH64_MASK, same, stack, sizeof stack), PF_UNWIND_UNSUPPORTED);
+    close_world(&w);
+}
+
+/* Each place where the caller's register 3 may be, and what ends a step: the CFA is STACK + 16, the
+ * return address below it. */
+static void places_of_registers(void **state)
+{
+    (void)state;
+    enum { RETURN = 16 };
+    static const uint8_t expressions[] = {2, 0x38, 0x1c,  /* at 0: CFA - 8 */
+                                          1, 0x96,        /* at 3: CFA */
+                                          2, 0x35, 0x06}; /* at 5: what is at address 5 */
+    static const struct {
+        pf_where of_3, of_return;
+        bool known; /* register 3 of the caller */
+        uint64_t value;
+        int end;
+    } cases[] = {
+        {{8, PF_WHERE_CFA, 3}, {-8, PF_WHERE_SAVED, RETURN}, true, STACK + 24, PF_UNWIND_MORE},
+        {{-16, PF_WHERE_SAVED, 3}, {-8, PF_WHERE_SAVED, RETURN}, true, 77, PF_UNWIND_MORE},
+        {{5, PF_WHERE_REGISTER, 3}, {-8, PF_WHERE_SAVED, RETURN}, true, 55, PF_UNWIND_MORE},
+        {{12, PF_WHERE_REGISTER, 3}, {-8, PF_WHERE_SAVED, RETURN}, false, 0, PF_UNWIND_MORE},
+        {{0, PF_WHERE_UNDEFINED, 3}, {-8, PF_WHERE_SAVED, RETURN}, false, 0, PF_UNWIND_MORE},
+        {{0, PF_WHERE_AT_EXPRESSION, 3},
+         {-8, PF_WHERE_SAVED, RETURN},
+         true,
+         0x401000,
+         PF_UNWIND_MORE},
+        {{0, PF_WHERE_IS_EXPRESSION, 3},
+         {-8, PF_WHERE_SAVED, RETURN},
+         true,
+         STACK + 8,
+         PF_UNWIND_MORE},
+        {{3, PF_WHERE_IS_EXPRESSION, 3},
+         {-8, PF_WHERE_SAVED, RETURN},
+         true,
+         STACK + 16,
+         PF_UNWIND_MORE},
+        /* Register 3 may not be needed. */
+        {{5, PF_WHERE_AT_EXPRESSION, 3}, {-8, PF_WHERE_SAVED, RETURN}, false, 0, PF_UNWIND_MORE},
+        {{800, PF_WHERE_SAVED, 3}, {-8, PF_WHERE_SAVED, RETURN}, false, 0, PF_UNWIND_MORE},
+        /* The return address is. */
+        {{8, PF_WHERE_CFA, 3}, {800, PF_WHERE_SAVED, RETURN}, false, 0, PF_UNWIND_SHORT},
+        {{8, PF_WHERE_CFA, 3}, {0, PF_WHERE_UNDEFINED, RETURN}, false, 0, PF_UNWIND_COMPLETE},
+        {{8, PF_WHERE_CFA, 3}, {12, PF_WHERE_REGISTER, RETURN}, false, 0, PF_UNWIND_COMPLETE},
+        {{8, PF_WHERE_CFA, 3}, {8, PF_WHERE_CFA, 4}, false, 0, PF_UNWIND_UNSUPPORTED},
+    };
+    const uint64_t words[] = {77, 0x401000, 3};
+    const pf_unwind_stack stack = {{(const uint8_t *)words, sizeof words}, STACK, false};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pf_unwind_frame frame = {.pc = 0x402000,
+                                 .regs = {[3] = 33, [5] = 55, [7] = STACK},
+                                 .known = 1 << 3 | 1 << 5 | 1 << 7};
+        const pf_where wheres[] = {cases[i].of_3, cases[i].of_return};
+        pf_unwind_rule rule = {.return_column = RETURN,
+                               .n = 2,
+                               .swap = PF_NATIVE_BIG,
+                               .cfa = {16, PF_WHERE_REGISTER_OFFSET, 7},
+                               .expressions = {expressions, sizeof expressions}};
+        const int end = pf_unwind_step(&pf_unwind_x86_64, &rule, wheres, &stack, &frame);
+        if (end != cases[i].end)
+            fail_msg("case %zu: end %d", i, end);
+        if (end != PF_UNWIND_MORE)
+            continue;
+        assert_int_equal(frame.pc, 0x401000);
+        assert_int_equal(frame.regs[7], STACK + 16);
+        if ((frame.known >> 3 & 1) != cases[i].known ||
+            (cases[i].known && frame.regs[3] != cases[i].value))
+            fail_msg("case %zu: register 3 is 0x%llx", i, (unsigned long long)frame.regs[3]);
+        rule.cfa.reg = 6; /* is not known */
+        assert_int_equal(pf_unwind_step(&pf_unwind_x86_64, &rule, wheres, &stack, &frame),
+                         PF_UNWIND_UNSUPPORTED);
+    }
+}
+
+/* A capture that does not name its machine may have its number in ELF files. */
+static void machine_by_number(void **state)
+{
+    (void)state;
+    const uint64_t stack[] = {AT(OUTER) + 1, 0}, regs[] = {0, STACK, AT(LEAF)};
+    const uint64_t regs64[] = {0, AT(OUTER) + 8, STACK, AT(LEAF) + 4};
+    world w = {.e_machine = PF_EM_X86_64};
+    open_world(&w, NULL, true, false, NULL);
+    assert_int_equal(unwind(&w, 2, X86_MASK, regs, stack, sizeof stack), PF_UNWIND_COMPLETE);
+    assert_int_equal(w.unwinder.n_addresses, 2);
+    close_world(&w);
+    w = (world){.e_machine = PF_EM_AARCH64};
+    open_world(&w, NULL, true, true, NULL);
+    assert_int_equal(unwind(&w, 2, AARCH64_MASK, regs64, stack, sizeof stack), PF_UNWIND_COMPLETE);
+    assert_int_equal(w.unwinder.n_addresses, 2);
+    close_world(&w);
+    w = (world){.e_machine = PF_EM_SPARCV9};
+    open_world(&w, NULL, true, false, NULL);
+    assert_int_equal(unwind(&w, 2, X86_MASK, regs, stack, sizeof stack), PF_UNWIND_UNSUPPORTED);
     close_world(&w);
 }
 
@@ -678,6 +787,8 @@ int main(void)
         cmocka_unit_test(x86_64),
         cmocka_unit_test(signals),
         cmocka_unit_test(aarch64),
+        cmocka_unit_test(places_of_registers),
+        cmocka_unit_test(machine_by_number),
         cmocka_unit_test(reasons),
         cmocka_unit_test(limits),
         cmocka_unit_test(sources),
