@@ -329,6 +329,7 @@ static void end(pf_gen *g)
         pf_buffer_free(&g->sections[i].line.text);
     pf_buffer_free(&g->attrs.text);
     pf_buffer_free(&g->records.text);
+    pf_buffer_free(&g->aux_index);
     pf_free(g->events);
     pf_free(g->space.out);
     pf_free(g->space.given);

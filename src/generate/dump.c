@@ -73,6 +73,22 @@ pf_shown *pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16
     return out;
 }
 
+void pf_gen_show_after(pf_gen *g, pf_shown *out, perfile_bytes after)
+{
+    if (!after.len)
+        return;
+    pf_show_key(out, "payload");
+    pf_show_open(out, '{');
+    pf_show_key(out, "offset");
+    pf_show_decimal(out, pf_gen_data_offset(g) + g->bytes);
+    pf_show_key(out, "size");
+    pf_show_decimal(out, after.len);
+    pf_show_key(out, "crc32");
+    pf_show_crc(out, after);
+    pf_show_shut(out, '}');
+    g->bytes += after.len;
+}
+
 static void show_section(pf_shown *out, const char *key, uint64_t offset, uint64_t size)
 {
     pf_show_key(out, key);

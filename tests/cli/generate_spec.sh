@@ -41,6 +41,17 @@ rm -rf a.data && expected --spec dir && ls a.data && rm -rf a.data
 # In big-endian files the writer adds HOSTNAME for readers of features with high numbers: it is in the dump as well.
 printf 'byte-order big\nfeature E_MACHINE\nrecord none\n' >high && expected --spec high
 
+# AUX data of a given size; in files a feature lists the records, and validation finds that it lists all of them.
+printf 'record AUXTRACE_INFO type=intel_pt\nrecord AUXTRACE 3 size=65536\nrecord AUXTRACE size=0\nrecord COMM\nfeature none\n' >traced
+for words in "" "--byte-order big" "--to pipe" "--to dir --compress"; do
+    rm -rf a.data
+    expected --spec traced $words
+    "$PERFILE" validate a.data | grep -E 'V-(51[12]|60[78])'
+    grep -c '"name":"PERF_RECORD_AUXTRACE".*"payload":{"offset":"[0-9]*","size":"65536"' a.jsonl
+    sed -n 's/.*"name":"AUXTRACE",.*"data":\({.*}\)}$/\1/p' a.jsonl
+done
+rm -rf a.data
+
 # Options win over the text.
 expected --spec mine --to perf.data --byte-order little --seed 8 && "$PERFILE" info a.data | grep '^form'
 # What no statement says is as without a description; nothing at all can be asked for.
@@ -106,6 +117,7 @@ record none\nrecord SAMPLE\nrecord none
 feature HOSTNAM
 feature HOSTNAME string=a\nfeature HOSTNAME
 feature AUXTRACE
+record AUXTRACE size=65537
 feature TRACING_DATA data=00
 END
 wrong no-such-file

@@ -267,8 +267,8 @@ const cli_spec cli_generate_spec = {
     .options = options,
     .notes = "The fields of samples and counter values differ from event to event, and with\n"
              "the seed.  Payloads of tracepoints have the fields of their description in\n"
-             "feature TRACING_DATA.  Not in the capture: AUX traces, which have formats of\n"
-             "their own; records of simpleperf.\n"
+             "feature TRACING_DATA.  AUX data are random bytes.  Records of simpleperf are\n"
+             "not in the capture.\n"
              "\n"
              "A description for --spec has a statement on each line; # begins a comment:\n"
              "\n"
