@@ -1,18 +1,22 @@
 /* pf_generate(): the sequence of a capture, and its events; see README.md. */
 #include "generate/capture.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/error.h"
+#include "core/command.h"
 #include "core/layout.h"
 #include "io/out.h"
 #include "schema/command.h"
 
 enum {
-    TRIES = 200,           /* of one struct, before its type is left out */
-    ARENA_BYTES = 64 << 20 /* for one struct; far more than it needs */
+    TRIES = 200,            /* of one struct, before its type is left out */
+    ARENA_BYTES = 64 << 20, /* for one struct; far more than it needs */
+    ATTR_OF_VERSION_1 = 80  /* bytes of an attr of perf 3.6 */
 };
 
 void pf_gen_take(pf_gen *g, const pf_spec_item *item)
@@ -190,6 +194,21 @@ static void choose_event_ids(pf_gen_event *e, uint32_t number, const pf_spec_ite
         e->ids[i] = item && item->n_ids ? item->ids[i] : 1000 + number * PF_GEN_IDS + i;
 }
 
+/* Adds the event type that a file of version 1 has for an event. */
+static perfile_status add_event_type(pf_gen *g, uint32_t number, perfile_error *err)
+{
+    char name[24];
+    const uint64_t id = g->events[number].attr.config;
+    const int n = snprintf(name, sizeof name, "type-%" PRIu32, number);
+    pf_gen_begin_line(&g->types, "event_type");
+    pf_show_key(&g->types, "event_id");
+    pf_show_decimal(&g->types, id);
+    pf_gen_show_name(&g->types, name);
+    pf_show_line_end(&g->types);
+    return pf_writer_event_type(g->writer, id, (perfile_bytes){(const uint8_t *)name, (size_t)n},
+                                err);
+}
+
 /* Adds an event.  In a pipe it is a record. */
 static perfile_status add_event(pf_gen *g, uint32_t number, perfile_error *err)
 {
@@ -233,7 +252,7 @@ static perfile_status add_event(pf_gen *g, uint32_t number, perfile_error *err)
     show_attr(&g->attrs, e);
     show_ids(&g->attrs, "ids", e);
     pf_show_line_end(&g->attrs);
-    return PERFILE_OK;
+    return pf_gen_is_version_1(g) ? add_event_type(g, number, err) : PERFILE_OK;
 }
 
 void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n)
@@ -262,7 +281,7 @@ static void set_defaults(pf_generate_options *o)
     FIRST(seed, 1);
     FIRST(form, PERFILE_FORM_FILE);
     FIRST(byte_order, PERFILE_BYTE_ORDER_LITTLE);
-    FIRST(attr_size, PF_ATTR_OURS);
+    FIRST(attr_size, o->form == PF_GENERATE_VERSION_1 ? ATTR_OF_VERSION_1 : PF_ATTR_OURS);
     FIRST(n_events, 3);
     FIRST(rounds, 3);
     FIRST(compress, 0);
@@ -316,7 +335,9 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
     if (!g->events || !g->space.out || !g->space.given || !g->space.again)
         return pf_fail_nomem(err, "generate");
     perfile_status st = pf_gen_pack_begin(g, err);
-    return st == PERFILE_OK ? perfile_writer_open(sink, &writing, &g->writer, err) : st;
+    if (st == PERFILE_OK)
+        st = perfile_writer_open(sink, &writing, &g->writer, err);
+    return st == PERFILE_OK && pf_gen_is_version_1(g) ? pf_writer_version_1(g->writer, err) : st;
 }
 
 static void end(pf_gen *g)
@@ -328,6 +349,7 @@ static void end(pf_gen *g)
     for (unsigned i = 0; i < g->n_sections; i++)
         pf_buffer_free(&g->sections[i].line.text);
     pf_buffer_free(&g->attrs.text);
+    pf_buffer_free(&g->types.text);
     pf_buffer_free(&g->records.text);
     pf_buffer_free(&g->aux_index);
     pf_free(g->events);
@@ -348,7 +370,7 @@ perfile_status pf_generate(const pf_generate_options *options, perfile_sink *sin
     g->o = &g->options;
     set_defaults(&g->options);
     g->sum = sum;
-    g->attrs.unwanted = g->records.unwanted = !expect;
+    g->attrs.unwanted = g->types.unwanted = g->records.unwanted = !expect;
     perfile_status st = begin(g, sink, err);
     for (uint32_t i = 0; i < g->o->n_events && st == PERFILE_OK; i++)
         st = add_event(g, i, err);

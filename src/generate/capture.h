@@ -11,10 +11,11 @@
 #include "generate/spec.h"
 
 enum {
-    PF_GEN_ROOM = 1 << 16, /* bytes of a record, and of a feature */
-    PF_GEN_IDS = 2,        /* ids of an event, unless they are given */
-    PF_GEN_FEATURES = 64,  /* features of a capture, at most */
-    PF_GEN_AUX_BUFFERS = 4 /* buffers of AUX data */
+    PF_GEN_ROOM = 1 << 16,  /* bytes of a record, and of a feature */
+    PF_GEN_IDS = 2,         /* ids of an event, unless they are given */
+    PF_GEN_FEATURES = 64,   /* features of a capture, at most */
+    PF_GEN_AUX_BUFFERS = 4, /* buffers of AUX data */
+    PF_GEN_EVENT_TYPE = 72  /* bytes of an event type: its id, and its name */
 };
 
 #define PF_GEN_NONE ((perfile_bytes){NULL, 0})
@@ -58,7 +59,7 @@ struct pf_gen {
     perfile_encode_options how;
     pf_gen_section sections[PF_GEN_FEATURES];
     unsigned n_sections;
-    pf_shown attrs, records;
+    pf_shown attrs, types, records;
     pf_gen_pack pack;
     pf_buffer aux_index; /* perfile_auxtrace_index_entry of each AUXTRACE record */
     uint64_t aux_ends[PF_GEN_AUX_BUFFERS]; /* how many bytes of AUX data each buffer had */
@@ -77,6 +78,11 @@ static inline bool pf_gen_is_pipe(const pf_gen *g)
 static inline bool pf_gen_is_directory(const pf_gen *g)
 {
     return g->o->form == PF_GENERATE_DIRECTORY;
+}
+
+static inline bool pf_gen_is_version_1(const pf_gen *g)
+{
+    return g->o->form == PF_GENERATE_VERSION_1;
 }
 
 /* Returns the offset of the records. */

@@ -3,8 +3,8 @@
  * A directory is packed into an archive, so that it is a single file as well.
  *
  * For each form and byte order there is a file for each record type, each feature, each field of
- * samples, each read_format and each size of attrs.  The set of what was covered is that of the
- * tables, so that a new row is missed until a file has it. */
+ * samples, each read_format and each size of attrs; and one of version 1.  The set of what was
+ * covered is that of the tables, so that a new row is missed until a file has it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -223,6 +223,18 @@ static perfile_status add_directories(matrix *m, perfile_error *err)
     return st == PERFILE_OK ? add_compressed(m, err) : st;
 }
 
+/* A file of version 1, with samples and a feature. */
+static perfile_status add_version_1(matrix *m, perfile_error *err)
+{
+    const uint32_t usual = m->how.form;
+    m->how.form = PF_GENERATE_VERSION_1;
+    m->how.feature = PERFILE_FEATURE_HOSTNAME;
+    perfile_status st = add(m, "version-1", err);
+    m->how.feature = NO_FEATURE;
+    m->how.form = usual;
+    return st;
+}
+
 static perfile_status add_all(matrix *m, perfile_error *err)
 {
     m->how.type = PERFILE_RECORD_SAMPLE;
@@ -238,6 +250,8 @@ static perfile_status add_all(matrix *m, perfile_error *err)
         st = add_read_formats(m, err);
     if (st == PERFILE_OK)
         st = add_attr_sizes(m, err);
+    if (st == PERFILE_OK && m->how.form == PERFILE_FORM_FILE)
+        st = add_version_1(m, err);
     return st == PERFILE_OK ? add_compressed(m, err) : st;
 }
 

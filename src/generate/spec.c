@@ -311,6 +311,7 @@ typedef struct word {
 static const word forms[] = {{"perf.data", PERFILE_FORM_FILE},
                              {"pipe", PERFILE_FORM_PIPE},
                              {"dir", PF_GENERATE_DIRECTORY},
+                             {"v1", PF_GENERATE_VERSION_1},
                              {0}},
                   orders[] = {
                       {"little", PERFILE_BYTE_ORDER_LITTLE}, {"big", PERFILE_BYTE_ORDER_BIG}, {0}};

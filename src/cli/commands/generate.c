@@ -24,7 +24,7 @@ enum {
     OPTION_COMPRESSED2
 };
 
-CLI_WORDS(form_word, "perf.data", "pipe", "dir", "archive")
+CLI_WORDS(form_word, "perf.data", "pipe", "dir", "v1", "archive")
 CLI_WORDS(order_word, "little", "big")
 
 typedef struct settings {
@@ -225,23 +225,24 @@ static const cli_option options[] = {
      .help = "make a new folder of small captures instead, each with its dump",
      .more =
          "There is one for each record type, feature, field of samples, read_format and size of "
-         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data. Directories "
-         "are packed into archives: feature-DIR_FORMAT.dir.little.perfile. Conditions "
+         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data; and a file "
+         "of version 1. Directories are packed into archives: "
+         "feature-DIR_FORMAT.dir.little.perfile. Conditions "
          "and values of the tables that none of them has are named on standard error."},
     {"force", .letter = 'f', .help = "replace OUT and FILE if they exist"},
     {"seed", .value = "N", .code = OPTION_SEED, .help = "which values the fields have; default: 1",
      .more = "The same options give the same bytes on every machine."},
     {"to", .value = "FORM", .code = OPTION_FORM, .word = form_word,
-     .help = "the form; perf.data (default), pipe, dir or archive",
-     .more =
-         "A directory has three files of records. An archive holds a perf.data file, or the form "
-         "that the description says."},
+     .help = "the form; perf.data (default), pipe, dir, v1 or archive",
+     .more = "A directory has three files of records. v1 is a perf.data file of version 1, as perf "
+             "up to 3.6 wrote it: with event types, and attrs of 80 bytes. An archive holds a "
+             "perf.data file, or the form that the description says."},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
      .help = "byte order of every field; little (default) or big"},
     {"attr-size", .value = "N", .code = OPTION_ATTR_SIZE,
      .help =
          "bytes of each attr, 64 to 144 as in kernels from 2.6.31 on, up to 4096 as in newer ones; "
-         "default: 144",
+         "default: 144, of v1: 80",
      .more = "Fields of samples that need a longer attr are empty."},
     {"events", .value = "N", .code = OPTION_EVENTS, .help = "number of events, 1 to 64; default: 3",
      .more = "A single event may have no id in its samples; several always have one."},
@@ -324,7 +325,7 @@ static int read_option(int option, settings *set)
 {
     /* An archive packs the form that a description says, or a file. */
     static const uint32_t forms[] = {PERFILE_FORM_FILE, PERFILE_FORM_PIPE, PF_GENERATE_DIRECTORY,
-                                     0};
+                                     PF_GENERATE_VERSION_1, 0};
     size_t which;
     int status;
     switch (option) {
