@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/shorten.h"
@@ -225,6 +226,12 @@ static bool is_word(const char *word, size_t len, const char *name)
     return strlen(name) == len && memcmp(word, name, len) == 0;
 }
 
+/* Names of values and bits are given in either case. */
+static bool is_value(const char *word, size_t len, const char *name)
+{
+    return strlen(name) == len && strncasecmp(word, name, len) == 0;
+}
+
 /* Adds a part of a word of bit fields: "inherit", or "precise_ip:2". */
 static perfile_status add_part(const reading *r, const char *word, size_t len,
                                const perfile_vocabulary *v, uint64_t *to)
@@ -236,7 +243,7 @@ static perfile_status add_part(const reading *r, const char *word, size_t len,
         return fail_word(r, word, len, "has no number after the colon");
     for (uint32_t i = 0; i < v->n; i++) {
         const perfile_bits *b = &v->bits[i];
-        if (!is_word(word, n, b->name))
+        if (!is_value(word, n, b->name))
             continue;
         if (b->width < 64 && value >> b->width)
             return fail_word(r, word, len, "is more than its bits can hold");
@@ -253,31 +260,35 @@ static bool fits(unsigned type, uint64_t v)
     return !(v & top) || (pf_is_signed(type) && (v & sign) == sign);
 }
 
-/* Reads the next number of the value: up to a comma, if `separated`. */
+/* Reads the next number of the value: up to a comma, if `separated`.  Bits are joined by |, or by
+ * commas if they do not separate numbers. */
 static perfile_status read_number(reading *r, unsigned type, bool separated, uint64_t *v)
 {
     const perfile_vocabulary *names = pf_kind_words(r->member->kind);
+    const bool has_bits = names && names->n && names->bits;
     perfile_status st = PERFILE_OK;
+    bool more;
     *v = 0;
     do {
         const char *word = r->at;
-        const size_t len = strcspn(word, ",");
+        const size_t len = strcspn(word, has_bits ? ",|" : ",");
         uint64_t one = 0;
-        r->at += len + (word[len] == ',');
+        r->at += len + (word[len] != '\0');
+        more = *r->at && (word[len] == '|' || !separated);
         bool named = false;
         for (uint32_t i = 0; names && names->words && i < names->n && !named; i++)
-            if ((named = is_word(word, len, names->words[i].name)))
+            if ((named = is_value(word, len, names->words[i].name)))
                 one = names->words[i].value;
         if (named || pf_given_number(word, len, &one))
             *v |= one;
-        else if (names && names->n && names->bits)
+        else if (has_bits)
             st = add_part(r, word, len, names, v);
         else
             st = names && names->n ? fail_name(r, word, len, names)
                                    : fail_word(r, word, len, "is not a number");
-        if (st == PERFILE_OK && word[len] == ',' && !separated && !(names && names->bits))
+        if (st == PERFILE_OK && word[len] == ',' && !separated && !has_bits)
             st = fail_word(r, r->at, strlen(r->at), "comes after a number");
-    } while (st == PERFILE_OK && *r->at && !separated);
+    } while (st == PERFILE_OK && more);
     if (st == PERFILE_OK && !fits(type, *v))
         st = fail_word(r, r->given->value, strlen(r->given->value),
                        "is more than its bytes can hold");

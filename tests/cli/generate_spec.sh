@@ -52,6 +52,14 @@ for words in "" "--byte-order big" "--to pipe" "--to dir --compress"; do
 done
 rm -rf a.data
 
+# Bits may be joined by | as well, and names be in lower case; in a list of numbers only | joins.
+printf 'event type=%s sample_type=%s\nrecord MMAP2 prot=%s\nfeature none\n' software IP,TID,TIME read,exec >upper
+printf 'event type=%s sample_type=%s\nrecord MMAP2 prot=%s\nfeature none\n' SOFTWARE 'ip|tid|time' 'read|exec' >lower
+expected --spec upper && cp a.data b.data && expected --spec lower && cmp a.data b.data
+
+# A file of version 1.
+printf 'to v1\nrecord SAMPLE 2\n' >old && expected --spec old && "$PERFILE" info a.data | grep '^form'
+
 # Options win over the text.
 expected --spec mine --to perf.data --byte-order little --seed 8 && "$PERFILE" info a.data | grep '^form'
 # What no statement says is as without a description; nothing at all can be asked for.
@@ -88,6 +96,8 @@ event size=64
 event type=softwar
 event flags=inherit,precise:2
 event flags=precise_ip:4
+event sample_type=ip|tdi
+record MMAP2 pid=1|2
 event sample_type=TIME ids=
 event sample_type=TID\nevent sample_type=IP
 event sample_type=IP\nrecord SAMPLE tid=3
