@@ -122,6 +122,24 @@ void pf_gen_leave_out(pf_gen *g, const char *name)
 
 /* Events. */
 
+/* A tracepoint has a number, and RAW data in its samples: without the field, the event is another
+ * one. */
+static void adjust_tracepoint(pf_gen *g, perfile_attr *a)
+{
+    const bool bare = g->o->oddity == PF_GENERATE_BARE_TRACEPOINTS;
+    if (bare)
+        a->type = PERFILE_TYPE_TRACEPOINT;
+    else if (g->o->fields && !(g->o->fields & PERFILE_SAMPLE_RAW) &&
+             a->type == PERFILE_TYPE_TRACEPOINT)
+        a->type = PERFILE_TYPE_SOFTWARE;
+    if (a->type != PERFILE_TYPE_TRACEPOINT)
+        return;
+    a->config = 100 + pf_random_below(&g->maker.dice, 400);
+    a->sample_type |= PERFILE_SAMPLE_RAW;
+    if (bare)
+        a->sample_type &= ~(uint64_t)PERFILE_SAMPLE_RAW;
+}
+
 /* Chooses which fields the samples of an event have.  With several events each record needs an id
  * at a fixed place. */
 static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given,
@@ -133,13 +151,9 @@ static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given
     const uint32_t size = g->maker.attr_size;
     const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
     a->type = (uint32_t)pf_random_below(d, 6);
-    if (a->type == PERFILE_TYPE_TRACEPOINT)
-        a->config = 100 + pf_random_below(d, 400);
     a->sample_type = pf_random_next(d) & PERFILE_SAMPLE_KNOWN;
     if ((a->sample_type & weights) == weights)
         a->sample_type &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT;
-    if (a->type == PERFILE_TYPE_TRACEPOINT)
-        a->sample_type |= PERFILE_SAMPLE_RAW;
     if (g->o->n_events > 1)
         a->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER;
     a->read_format = pf_random_below(d, 32);
@@ -147,6 +161,7 @@ static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given
         a->read_format = g->o->read_format;
     if (g->o->fields)
         a->sample_type = g->o->fields;
+    adjust_tracepoint(g, a);
     a->flags |= UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
     a->sample_regs_user = size >= 88 ? pf_random_below(d, 1 << 16) : 0;
     a->sample_regs_intr = size >= 104 ? pf_random_below(d, 1 << 16) : 0;
@@ -314,6 +329,7 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
     m->has_clock = pf_random_below(&m->dice, 2);
     m->clock = choose_clock(m);
     m->n_events = o->n_events;
+    m->empty_groups = o->oddity == PF_GENERATE_EMPTY_GROUPS;
     m->n_cpus = 4;
     pf_arena_init(&m->arena, ARENA_BYTES, "generate");
     const bool big = o->byte_order == PERFILE_BYTE_ORDER_BIG;

@@ -15,6 +15,12 @@
 /* A file of version 1, as perf up to 3.6 wrote: its magic is PERFFILE, and it has event types. */
 #define PF_GENERATE_VERSION_1 101U
 
+/* pf_generate_options.oddity: what the format can hold, but no kernel writes. */
+enum {
+    PF_GENERATE_EMPTY_GROUPS = 1, /* groups without counters */
+    PF_GENERATE_BARE_TRACEPOINTS  /* all events are tracepoints, and samples have no RAW data */
+};
+
 enum { PF_GENERATE_MOST_EVENTS = 64, PF_GENERATE_MOST_ROUNDS = 100000 };
 
 /* A description of a capture as text: its events, records and features. */
@@ -46,6 +52,7 @@ uint64_t pf_spec_records(const pf_spec *spec);
 
 /* 0 in a member that has no other meaning of it: as `spec` says, or the default. */
 typedef struct pf_generate_options {
+    uint32_t oddity;     /* PF_GENERATE_EMPTY_GROUPS, _BARE_TRACEPOINTS; 0: none */
     uint64_t seed;       /* 0: 1 */
     uint32_t form;       /* PERFILE_FORM_FILE, _PIPE, PF_GENERATE_…; 0: a file */
     uint32_t byte_order; /* PERFILE_BYTE_ORDER_…; 0: little-endian */

@@ -194,6 +194,8 @@ static size_t count_of(pf_maker *m, const pf_member *member, unsigned of)
     if (member->element == PERFILE_STORED_S32 ||
         (member->type == PERFILE_STORED_LIST && member->of == PF_SHAPE_topology_cpu))
         return m->n_cpus; /* of CPU_TOPOLOGY, an item for each CPU */
+    if (member->type == PERFILE_STORED_LIST && member->of == PF_SHAPE_read_entry)
+        return m->empty_groups ? 0 : 1 + (size_t)pf_random_below(&m->dice, 3);
     return (size_t)pf_random_below(&m->dice, 4);
 }
 

@@ -3,8 +3,9 @@
  * A directory is packed into an archive, so that it is a single file as well.
  *
  * For each form and byte order there is a file for each record type, each feature, each field of
- * samples, each read_format and each size of attrs; and one of version 1.  The set of what was
- * covered is that of the tables, so that a new row is missed until a file has it. */
+ * samples, each read_format, each size of attrs, and for what no kernel writes; and one of version
+ * 1.  The set of what was covered is that of the tables, so that a new row is missed until a file
+ * has it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -223,6 +224,23 @@ static perfile_status add_directories(matrix *m, perfile_error *err)
     return st == PERFILE_OK ? add_compressed(m, err) : st;
 }
 
+/* What no kernel writes is in files of its own, so that a reader may stop at it. */
+static perfile_status add_oddities(matrix *m, perfile_error *err)
+{
+    m->how.fields = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_READ;
+    m->how.has_read_format = true;
+    m->how.read_format = PERFILE_FORMAT_GROUP | PERFILE_FORMAT_ID;
+    m->how.oddity = PF_GENERATE_EMPTY_GROUPS;
+    perfile_status st = add(m, "odd-empty-groups", err);
+    m->how.fields = 0;
+    m->how.has_read_format = false;
+    m->how.oddity = PF_GENERATE_BARE_TRACEPOINTS;
+    if (st == PERFILE_OK)
+        st = add(m, "odd-tracepoints-without-RAW", err);
+    m->how.oddity = 0;
+    return st;
+}
+
 /* A file of version 1, with samples and a feature. */
 static perfile_status add_version_1(matrix *m, perfile_error *err)
 {
@@ -250,6 +268,8 @@ static perfile_status add_all(matrix *m, perfile_error *err)
         st = add_read_formats(m, err);
     if (st == PERFILE_OK)
         st = add_attr_sizes(m, err);
+    if (st == PERFILE_OK)
+        st = add_oddities(m, err);
     if (st == PERFILE_OK && m->how.form == PERFILE_FORM_FILE)
         st = add_version_1(m, err);
     return st == PERFILE_OK ? add_compressed(m, err) : st;

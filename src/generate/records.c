@@ -262,6 +262,16 @@ static bool is_of_part(const pf_gen *g, const pf_row *row, uint32_t n)
     return g->part == (row->number < PERFILE_RECORD_USER ? 1 + n % (PARTS - 1) : 0);
 }
 
+/* Returns true if records of the type are to be in this round.  AUX data need an AUXTRACE_INFO
+ * before them. */
+static bool is_wanted(const pf_gen *g, const pf_row *row, uint32_t round)
+{
+    const uint32_t only = g->o->type;
+    return !only || only == row->number ||
+           (only == PERFILE_RECORD_AUXTRACE && row->number == PERFILE_RECORD_AUXTRACE_INFO &&
+            round == 0);
+}
+
 /* Adds `rounds` records of each type. */
 static perfile_status add_all_types(pf_gen *g, void *given, perfile_error *err)
 {
@@ -272,8 +282,8 @@ static perfile_status add_all_types(pf_gen *g, void *given, perfile_error *err)
         for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
             const making_of what = {
                 .row = &rows[i], .shape = pf_shape_at((unsigned)i), .given = given};
-            if (pf_gen_stands_alone(g->o, &rows[i]) &&
-                (!g->o->type || g->o->type == rows[i].number) && is_of_part(g, &rows[i], round))
+            if (pf_gen_stands_alone(g->o, &rows[i]) && is_wanted(g, &rows[i], round) &&
+                is_of_part(g, &rows[i], round))
                 st = add_record(g, &what, err);
             pf_arena_free(&g->maker.arena);
         }

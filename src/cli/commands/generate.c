@@ -225,9 +225,9 @@ static const cli_option options[] = {
      .help = "make a new folder of small captures instead, each with its dump",
      .more =
          "There is one for each record type, feature, field of samples, read_format and size of "
-         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data; and a file "
-         "of version 1. Directories are packed into archives: "
-         "feature-DIR_FORMAT.dir.little.perfile. Conditions "
+         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data; a file of "
+         "version 1; and those with what no kernel writes: odd-empty-groups.file.little.data. "
+         "Directories are packed into archives: feature-DIR_FORMAT.dir.little.perfile. Conditions "
          "and values of the tables that none of them has are named on standard error."},
     {"force", .letter = 'f', .help = "replace OUT and FILE if they exist"},
     {"seed", .value = "N", .code = OPTION_SEED, .help = "which values the fields have; default: 1",
