@@ -149,6 +149,8 @@ bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row);
  * has as other records. */
 bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number);
 
+/* Adds an event.  In a pipe it is a record. */
+perfile_status pf_gen_add_event(pf_gen *g, uint32_t number, perfile_error *err);
 /* Make all records, and all features. */
 perfile_status pf_gen_records(pf_gen *g, perfile_error *err);
 perfile_status pf_gen_features(pf_gen *g, perfile_error *err);
