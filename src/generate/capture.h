@@ -85,6 +85,13 @@ static inline bool pf_gen_is_version_1(const pf_gen *g)
     return g->o->form == PF_GENERATE_VERSION_1;
 }
 
+/* Returns true for features of simpleperf, which perf does not have. */
+static inline bool pf_gen_is_of_simpleperf(uint32_t feature)
+{
+    enum { FIRST = 128 };
+    return feature >= FIRST;
+}
+
 /* Returns the offset of the records. */
 uint64_t pf_gen_data_offset(const pf_gen *g);
 
@@ -179,6 +186,10 @@ perfile_status pf_gen_note_aux(pf_gen *g, const perfile_auxtrace *aux, size_t si
 bool pf_gen_has_aux_index(const pf_gen *g);
 /* Adds this feature to the dump. */
 void pf_gen_show_aux_index(pf_gen *g, const pf_row *row, const pf_row_shape *shape);
+
+/* Makes members of a record or feature of simpleperf agree; others are not changed. */
+perfile_status pf_gen_adjust_simpleperf(pf_gen *g, uint32_t number, void *given,
+                                        perfile_error *err);
 
 /* Begins a line of the dump. */
 void pf_gen_begin_line(pf_shown *out, const char *kind);

@@ -14,6 +14,8 @@
 #define PF_GENERATE_DIRECTORY 100U
 /* A file of version 1, as perf up to 3.6 wrote: its magic is PERFFILE, and it has event types. */
 #define PF_GENERATE_VERSION_1 101U
+/* A file of simpleperf: with its own records and features, too. */
+#define PF_GENERATE_SIMPLEPERF 102U
 
 /* pf_generate_options.oddity: what the format can hold, but no kernel writes. */
 enum {

@@ -78,17 +78,18 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
         ((perfile_clock_data *)given)->version = 1;
         break;
     default:
-        break;
+        return pf_gen_adjust_simpleperf(g, w->row->number, given, err);
     }
     return PERFILE_OK;
 }
 
 bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 {
-    enum { SIMPLEPERF = 128 /* the first feature that perf does not have */ };
     if (number == PERFILE_FEATURE_COMPRESSED)
         return o->compress || o->compress2;
-    return number < SIMPLEPERF && number != PERFILE_FEATURE_AUXTRACE &&
+    if (pf_gen_is_of_simpleperf(number))
+        return o->form == PF_GENERATE_SIMPLEPERF;
+    return number != PERFILE_FEATURE_AUXTRACE &&
            (number != PERFILE_FEATURE_DIR_FORMAT || o->form == PF_GENERATE_DIRECTORY) &&
            (o->form != PERFILE_FORM_PIPE || number != PERFILE_FEATURE_BUILD_ID);
 }
@@ -96,7 +97,8 @@ bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 /* Returns true for features that describe the form of the capture: readers need them. */
 static bool is_of_form(uint32_t number)
 {
-    return number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_DIR_FORMAT;
+    return number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_DIR_FORMAT ||
+           number == PERFILE_FEATURE_META_INFO;
 }
 
 /* Returns true for features that the rest of the capture cannot be read without. */

@@ -62,7 +62,8 @@ perfile_status pf_given_check(const pf_given_member *m, const char *path, uint32
 perfile_status pf_given_store(const pf_given_member *m, uint32_t line, const pf_member *member,
                               pf_arena *arena, uint8_t *to, perfile_error *err);
 
-/* In value.c: reads a number; returns false if it is none.  `text` may be negative or hexadecimal. */
+/* In value.c: reads a number; returns false if it is none.  `text` may be negative or hexadecimal.
+ */
 bool pf_given_number(const char *text, size_t len, uint64_t *v);
 
 /* Fails with a sentence about a line of the description. */

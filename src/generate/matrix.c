@@ -4,8 +4,8 @@
  *
  * For each form and byte order there is a file for each record type, each feature, each field of
  * samples, each read_format, each size of attrs, and for what no kernel writes; and one of version
- * 1.  The set of what was covered is that of the tables, so that a new row is missed until a file
- * has it. */
+ * 1.  Records and features of simpleperf are in files of simpleperf.  The set of what was covered
+ * is that of the tables, so that a new row is missed until a file has it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -106,6 +106,13 @@ static perfile_status add_until_covered(matrix *m, const char *name, perfile_err
     return st;
 }
 
+/* Returns true if the files are of simpleperf: then they are made only for what perf does not
+ * have. */
+static bool is_of_simpleperf(const matrix *m)
+{
+    return m->how.form == PF_GENERATE_SIMPLEPERF;
+}
+
 static perfile_status add_types(matrix *m, perfile_error *err)
 {
     size_t n;
@@ -114,7 +121,8 @@ static perfile_status add_types(matrix *m, perfile_error *err)
     perfile_status st = PERFILE_OK;
     const pf_generate_options usual = m->how;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        if (!pf_gen_stands_alone(&m->how, &rows[i]))
+        if (!pf_gen_stands_alone(&m->how, &rows[i]) ||
+            (is_of_simpleperf(m) && rows[i].number < PERFILE_RECORD_SIMPLEPERF))
             continue;
         m->how.type = rows[i].number;
         m->how.rounds = ROUNDS;
@@ -133,7 +141,8 @@ static perfile_status add_features(matrix *m, perfile_error *err)
     const pf_row *rows = pf_feature_rows(&n);
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        if (!pf_gen_makes_feature(&m->how, rows[i].number))
+        if (!pf_gen_makes_feature(&m->how, rows[i].number) ||
+            (is_of_simpleperf(m) && !pf_gen_is_of_simpleperf(rows[i].number)))
             continue;
         m->how.feature = rows[i].number;
         snprintf(name, sizeof name, "feature-%s", rows[i].name);
@@ -211,6 +220,20 @@ static perfile_status add_compressed(matrix *m, perfile_error *err)
     m->how.type = usual.type;
     m->how.rounds = usual.rounds;
     return st;
+}
+
+/* Records and features of simpleperf, which runs on little-endian machines only. */
+static perfile_status add_simpleperf(matrix *m, perfile_error *err)
+{
+    m->form = "simpleperf";
+    m->how.form = PF_GENERATE_SIMPLEPERF;
+    m->order = "little";
+    m->how.byte_order = PERFILE_BYTE_ORDER_LITTLE;
+    m->how.feature = NO_FEATURE;
+    perfile_status st = add_types(m, err);
+    m->how.type = PERFILE_RECORD_SAMPLE;
+    m->how.rounds = FEW;
+    return st == PERFILE_OK ? add_features(m, err) : st;
 }
 
 /* Directories: plain and compressed. */
@@ -300,6 +323,8 @@ perfile_status pf_generate_matrix(uint64_t seed, perfile_sink *folder,
         m.how.byte_order = orders[i % 2].number;
         st = m.how.form == PF_GENERATE_DIRECTORY ? add_directories(&m, err) : add_all(&m, err);
     }
+    if (st == PERFILE_OK)
+        st = add_simpleperf(&m, err);
     if (st == PERFILE_OK)
         st = perfile_sink_finish(folder, err);
     if (st == PERFILE_OK)

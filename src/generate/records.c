@@ -40,7 +40,7 @@ static perfile_status adjust_record(pf_gen *g, const pf_gen_wanted *w, void *giv
         pf_gen_adjust_aux(g, given);
         break;
     default:
-        break;
+        return pf_gen_adjust_simpleperf(g, w->row->number, given, err);
     }
     return PERFILE_OK;
 }
@@ -112,9 +112,15 @@ static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, cons
     }
     pf_show_key(out, "body");
     pf_show_open(out, '{');
-    const size_t fixed = PF_PERF_RECORD_HEADER + row->fixed;
-    const perfile_bytes rest = {g->space.out + fixed, len > fixed ? len - fixed : 0};
-    pf_show_struct(out, w->shape, w->of, given, rest);
+    if (row->contract) {
+        const size_t fixed = PF_PERF_RECORD_HEADER + row->fixed;
+        pf_show_struct(out, w->shape, w->of, given,
+                       (perfile_bytes){g->space.out + fixed, len > fixed ? len - fixed : 0});
+    } else {
+        pf_show_key(out, "data");
+        pf_show_hex(out, (perfile_bytes){g->space.out + PF_PERF_RECORD_HEADER,
+                                         len - PF_PERF_RECORD_HEADER});
+    }
     pf_show_shut(out, '}');
     if (r->has_trailer) {
         pf_show_key(out, "sample_id");
@@ -242,8 +248,11 @@ static perfile_status add_record(pf_gen *g, const making_of *what, perfile_error
 
 bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row)
 {
-    if (row->number >= PF_PERF_TYPES || row->marks & PF_ROW_ENVELOPE)
+    if (row->marks & (PF_ROW_ENVELOPE | PF_ROW_FRAGMENT) ||
+        row->number == PERFILE_RECORD_SIMPLEPERF_TRACING_DATA)
         return false;
+    if (row->number >= PF_PERF_TYPES)
+        return o->form == PF_GENERATE_SIMPLEPERF;
     if (row->marks & PF_ROW_SECTION)
         return o->form == PERFILE_FORM_PIPE && row->number != PERFILE_RECORD_HEADER_ATTR &&
                row->number != PERFILE_RECORD_HEADER_FEATURE &&

@@ -102,6 +102,8 @@ static perfile_status read_own(const pf_statement *s, pf_spec_item *item, const 
         st = read_bounded(s, name, value, 0, PF_GENERATE_MOST_EVENTS - 1, &v);
         item->attr = (int32_t)v;
     } else if (item->is_record && strcmp(name, "misc") == 0) {
+        if (pf_type_is_wide(item->row->number))
+            return pf_spec_fail(s->line, s->err, "records of simpleperf have no misc");
         st = read_bounded(s, name, value, 0, UINT16_MAX, &v);
         item->misc = (int32_t)v;
     }
@@ -251,11 +253,9 @@ typedef struct word {
     uint32_t value;
 } word;
 
-static const word forms[] = {{"perf.data", PERFILE_FORM_FILE},
-                             {"pipe", PERFILE_FORM_PIPE},
-                             {"dir", PF_GENERATE_DIRECTORY},
-                             {"v1", PF_GENERATE_VERSION_1},
-                             {0}},
+static const word forms[] = {{"perf.data", PERFILE_FORM_FILE},       {"pipe", PERFILE_FORM_PIPE},
+                             {"dir", PF_GENERATE_DIRECTORY},         {"v1", PF_GENERATE_VERSION_1},
+                             {"simpleperf", PF_GENERATE_SIMPLEPERF}, {0}},
                   orders[] = {
                       {"little", PERFILE_BYTE_ORDER_LITTLE}, {"big", PERFILE_BYTE_ORDER_BIG}, {0}};
 

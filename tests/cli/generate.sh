@@ -14,7 +14,7 @@ bodies() {
     fi
 }
 for seed in $(seq 1 24); do
-    for form in perf.data pipe dir v1 archive; do
+    for form in perf.data pipe dir v1 simpleperf archive; do
         chosen || continue
         made=$((made + 1))
         order=little
@@ -36,11 +36,15 @@ for seed in $(seq 1 24); do
             "$PERFILE" dump --format jsonl c.data | bodies | cmp - <(bodies <a.jsonl) || echo "seed $seed, $form: changed by its byte order"
     done
 done
-[ "$made" = $((120 / PERFILE_CASES)) ] && echo "captures are what was meant"
+[ "$made" = $((144 / PERFILE_CASES)) ] && echo "captures are what was meant"
 rm -rf a.data b.data c.data
 
 # Version 1 has another magic, and event types.
 "$PERFILE" generate -f --to v1 -o a.data >said && head -c 8 a.data && echo && "$PERFILE" dump --format jsonl a.data | grep '"kind":"event_type"'
+
+# A file of simpleperf says so, and has its records and features.
+"$PERFILE" generate -f --to simpleperf -o a.data >said && "$PERFILE" info a.data | grep '^tool' && "$PERFILE" dump --format jsonl a.data |
+    sed -n 's/.*"type":\(327[0-9]*\),.*/\1/p; s/.*"kind":"feature","feature":\(1[0-9][0-9]\),.*/\1/p' | sort -nu | tr '\n' ' ' && echo
 
 # From a dump in CBOR the same records and features come back; TRACING_DATA and AUX data are not in it, so that offsets and
 # indexes differ.

@@ -60,6 +60,9 @@ expected --spec upper && cp a.data b.data && expected --spec lower && cmp a.data
 # A file of version 1.
 printf 'to v1\nrecord SAMPLE 2\n' >old && expected --spec old && "$PERFILE" info a.data | grep '^form'
 
+printf 'to simpleperf\nrecord SIMPLEPERF_EVENT_ID\nrecord SIMPLEPERF_DSO name=/x\nfeature META_INFO entries[4].key=a\n' >android
+expected --spec android && tail -n 3 a.jsonl | cut -c 1-80
+
 # Options win over the text.
 expected --spec mine --to perf.data --byte-order little --seed 8 && "$PERFILE" info a.data | grep '^form'
 # What no statement says is as without a description; nothing at all can be asked for.
@@ -128,6 +131,8 @@ feature HOSTNAM
 feature HOSTNAME string=a\nfeature HOSTNAME
 feature AUXTRACE
 record AUXTRACE size=65537
+record SIMPLEPERF_DSO
+record SIMPLEPERF_DSO misc=1
 feature TRACING_DATA data=00
 END
 wrong no-such-file

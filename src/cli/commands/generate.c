@@ -24,7 +24,7 @@ enum {
     OPTION_COMPRESSED2
 };
 
-CLI_WORDS(form_word, "perf.data", "pipe", "dir", "v1", "archive")
+CLI_WORDS(form_word, "perf.data", "pipe", "dir", "v1", "simpleperf", "archive")
 CLI_WORDS(order_word, "little", "big")
 
 typedef struct settings {
@@ -233,9 +233,10 @@ static const cli_option options[] = {
     {"seed", .value = "N", .code = OPTION_SEED, .help = "which values the fields have; default: 1",
      .more = "The same options give the same bytes on every machine."},
     {"to", .value = "FORM", .code = OPTION_FORM, .word = form_word,
-     .help = "the form; perf.data (default), pipe, dir, v1 or archive",
+     .help = "the form; perf.data (default), pipe, dir, v1, simpleperf or archive",
      .more = "A directory has three files of records. v1 is a perf.data file of version 1, as perf "
-             "up to 3.6 wrote it: with event types, and attrs of 80 bytes. An archive holds a "
+             "up to 3.6 wrote it: with event types, and attrs of 80 bytes. simpleperf is a file "
+             "with the records and features of Android's simpleperf, too. An archive holds a "
              "perf.data file, or the form that the description says."},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
      .help = "byte order of every field; little (default) or big"},
@@ -268,8 +269,7 @@ const cli_spec cli_generate_spec = {
     .options = options,
     .notes = "The fields of samples and counter values differ from event to event, and with\n"
              "the seed.  Payloads of tracepoints have the fields of their description in\n"
-             "feature TRACING_DATA.  AUX data are random bytes.  Records of simpleperf are\n"
-             "not in the capture.\n"
+             "feature TRACING_DATA.  AUX data are random bytes.\n"
              "\n"
              "A description for --spec has a statement on each line; # begins a comment:\n"
              "\n"
@@ -325,8 +325,9 @@ static int read_level(const char *option, uint32_t *to)
 static int read_option(int option, settings *set)
 {
     /* An archive packs the form that a description says, or a file. */
-    static const uint32_t forms[] = {PERFILE_FORM_FILE, PERFILE_FORM_PIPE, PF_GENERATE_DIRECTORY,
-                                     PF_GENERATE_VERSION_1, 0};
+    static const uint32_t forms[] = {PERFILE_FORM_FILE,      PERFILE_FORM_PIPE,
+                                     PF_GENERATE_DIRECTORY,  PF_GENERATE_VERSION_1,
+                                     PF_GENERATE_SIMPLEPERF, 0};
     size_t which;
     int status;
     switch (option) {
