@@ -108,6 +108,10 @@ bool pf_feature_type_at(size_t position, perfile_feature_type *out, size_t size)
 PERFILE_MUST_USE perfile_status pf_writer_event_type(perfile_writer *w, uint64_t event_id,
                                                      perfile_bytes name, perfile_error *err);
 
+/* Makes the file one of version 1 (magic PERFFILE), as perf up to 3.6 wrote.  Form FILE only,
+ * before the records. */
+PERFILE_MUST_USE perfile_status pf_writer_version_1(perfile_writer *w, perfile_error *err);
+
 /* perfile_stream_get_summary(). */
 void pf_stream_get_summary(const perfile_stream *s, perfile_stream_summary *out, size_t size);
 

@@ -1,4 +1,4 @@
-/* pf_generate(): the sequence of a capture, and its events; see README.md. */
+/* pf_generate(): the sequence of a capture, and the making of a struct; see README.md. */
 #include "generate/capture.h"
 
 #include <string.h>
@@ -6,13 +6,14 @@
 #include "base/alloc.h"
 #include "base/byte_order.h"
 #include "base/error.h"
-#include "core/layout.h"
+#include "core/command.h"
 #include "io/out.h"
 #include "schema/command.h"
 
 enum {
-    TRIES = 200,           /* of one struct, before its type is left out */
-    ARENA_BYTES = 64 << 20 /* for one struct; far more than it needs */
+    TRIES = 200,            /* of one struct, before its type is left out */
+    ARENA_BYTES = 64 << 20, /* for one struct; far more than it needs */
+    ATTR_OF_VERSION_1 = 80  /* bytes of an attr of perf 3.6 */
 };
 
 void pf_gen_take(pf_gen *g, const pf_spec_item *item)
@@ -116,135 +117,6 @@ void pf_gen_leave_out(pf_gen *g, const char *name)
         g->sum->left_out[g->sum->n_left_out++] = name;
 }
 
-/* Events. */
-
-/* Chooses which fields the samples of an event have.  With several events each record needs an id
- * at a fixed place. */
-static perfile_status adjust_attr(pf_gen *g, const pf_gen_wanted *w, void *given,
-                                  perfile_error *err)
-{
-    (void)w, (void)err;
-    perfile_attr *a = given;
-    pf_random *d = &g->maker.dice;
-    const uint32_t size = g->maker.attr_size;
-    const uint64_t weights = PERFILE_SAMPLE_WEIGHT | PERFILE_SAMPLE_WEIGHT_STRUCT;
-    a->type = (uint32_t)pf_random_below(d, 6);
-    if (a->type == PERFILE_TYPE_TRACEPOINT)
-        a->config = 100 + pf_random_below(d, 400);
-    a->sample_type = pf_random_next(d) & PERFILE_SAMPLE_KNOWN;
-    if ((a->sample_type & weights) == weights)
-        a->sample_type &= ~(uint64_t)PERFILE_SAMPLE_WEIGHT;
-    if (a->type == PERFILE_TYPE_TRACEPOINT)
-        a->sample_type |= PERFILE_SAMPLE_RAW;
-    if (g->o->n_events > 1)
-        a->sample_type |= PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER;
-    a->read_format = pf_random_below(d, 32);
-    if (g->o->has_read_format)
-        a->read_format = g->o->read_format;
-    if (g->o->fields)
-        a->sample_type = g->o->fields;
-    a->flags |= UINT64_C(1) << PERFILE_ATTR_BIT_SAMPLE_ID_ALL;
-    a->sample_regs_user = size >= 88 ? pf_random_below(d, 1 << 16) : 0;
-    a->sample_regs_intr = size >= 104 ? pf_random_below(d, 1 << 16) : 0;
-    a->sample_stack_user = size >= 88 ? 8 + 8 * (uint32_t)pf_random_below(d, 100) : 0;
-    a->__reserved_2 = 0;
-    return PERFILE_OK;
-}
-
-static perfile_status encode_attr(pf_gen *g, const pf_gen_wanted *w, const void *given, size_t *len,
-                                  perfile_error *err)
-{
-    (void)w;
-    return perfile_attr_encode(given, sizeof(perfile_attr), &g->how, g->space.out, PF_GEN_ROOM, len,
-                               err);
-}
-
-static const pf_gen_wanted an_attr = {.shape = &pf_struct_shapes[PF_SHAPE_attr],
-                                      .of = PF_SHAPE_attr,
-                                      .size = sizeof(perfile_attr),
-                                      .settle = pf_settle_attr,
-                                      .adjust = adjust_attr,
-                                      .encode = encode_attr};
-
-static void show_ids(pf_shown *out, const char *key, const pf_gen_event *e)
-{
-    pf_show_key(out, key);
-    pf_show_open(out, '[');
-    for (unsigned i = 0; i < e->n_ids; i++)
-        pf_show_decimal(out, e->ids[i]);
-    pf_show_shut(out, ']');
-}
-
-static void show_attr(pf_shown *out, const pf_gen_event *e)
-{
-    pf_show_key(out, "attr");
-    pf_show_open(out, '{');
-    pf_show_struct(out, &pf_struct_shapes[PF_SHAPE_attr], PF_SHAPE_attr, &e->attr, PF_GEN_NONE);
-    pf_show_shut(out, '}');
-}
-
-static void choose_event_ids(pf_gen_event *e, uint32_t number, const pf_spec_item *item)
-{
-    e->n_ids = item && item->n_ids ? item->n_ids : PF_GEN_IDS;
-    for (unsigned i = 0; i < e->n_ids; i++)
-        e->ids[i] = item && item->n_ids ? item->ids[i] : 1000 + number * PF_GEN_IDS + i;
-}
-
-/* Adds an event.  In a pipe it is a record. */
-static perfile_status add_event(pf_gen *g, uint32_t number, perfile_error *err)
-{
-    pf_gen_event *e = &g->events[number];
-    pf_maker *m = &g->maker;
-    size_t len;
-    const pf_spec_list *said = pf_gen_said(g, offsetof(pf_spec, events));
-    const pf_spec_item *item = said ? &said->at[number] : NULL;
-    pf_gen_take(g, item);
-    perfile_status st = pf_gen_make(g, &an_attr, &e->attr, &len, err);
-    if (st == PERFILE_END)
-        return pf_fail(err, PERFILE_E_USAGE, "generate.attr_size",
-                       "no attr of %u bytes could be made", m->attr_size);
-    if (st != PERFILE_OK)
-        return st;
-    perfile_layout_of_attr(&e->attr, sizeof e->attr, &e->layout);
-    choose_event_ids(e, number, item);
-    const perfile_words ids = perfile_words_u64(e->ids, e->n_ids);
-    perfile_error why;
-    st = perfile_writer_event(g->writer, (perfile_bytes){g->space.out, len}, &ids, &why);
-    if (st == PERFILE_E_USAGE && item)
-        return pf_spec_fail(item->line, err, "%.200s", why.message);
-    if (st != PERFILE_OK)
-        return pf_gen_fail_as(&why, st, err);
-    g->sum->events++;
-    if (pf_gen_is_pipe(g)) {
-        pf_covered_see_row(g->o->covered, "HEADER_ATTR");
-        pf_gen_begin_record(g, PERFILE_RECORD_HEADER_ATTR, "HEADER_ATTR", 0,
-                            PF_PERF_RECORD_HEADER + len + 8 * e->n_ids);
-        pf_show_key(&g->records, "body");
-        pf_show_open(&g->records, '{');
-        show_attr(&g->records, e);
-        show_ids(&g->records, "id", e);
-        pf_show_shut(&g->records, '}');
-        pf_show_line_end(&g->records);
-        return PERFILE_OK;
-    }
-    pf_gen_begin_line(&g->attrs, "attr");
-    pf_show_key(&g->attrs, "index");
-    pf_show_count(&g->attrs, number);
-    show_attr(&g->attrs, e);
-    show_ids(&g->attrs, "ids", e);
-    pf_show_line_end(&g->attrs);
-    return PERFILE_OK;
-}
-
-void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n)
-{
-    pf_maker *m = &g->maker;
-    m->n_ids = 0;
-    for (uint32_t i = number; i < number + n && m->n_ids + g->events[i].n_ids <= PF_MADE_IDS; i++)
-        for (unsigned k = 0; k < g->events[i].n_ids; k++)
-            m->ids[m->n_ids++] = g->events[i].ids[k];
-}
-
 /* Returns a clock that events can have. */
 static int32_t choose_clock(const pf_maker *m)
 {
@@ -262,7 +134,7 @@ static void set_defaults(pf_generate_options *o)
     FIRST(seed, 1);
     FIRST(form, PERFILE_FORM_FILE);
     FIRST(byte_order, PERFILE_BYTE_ORDER_LITTLE);
-    FIRST(attr_size, PF_ATTR_OURS);
+    FIRST(attr_size, o->form == PF_GENERATE_VERSION_1 ? ATTR_OF_VERSION_1 : PF_ATTR_OURS);
     FIRST(n_events, 3);
     FIRST(rounds, 3);
     FIRST(compress, 0);
@@ -295,6 +167,7 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
     m->has_clock = pf_random_below(&m->dice, 2);
     m->clock = choose_clock(m);
     m->n_events = o->n_events;
+    m->empty_groups = o->oddity == PF_GENERATE_EMPTY_GROUPS;
     m->n_cpus = 4;
     pf_arena_init(&m->arena, ARENA_BYTES, "generate");
     const bool big = o->byte_order == PERFILE_BYTE_ORDER_BIG;
@@ -316,7 +189,9 @@ static perfile_status begin(pf_gen *g, perfile_sink *sink, perfile_error *err)
     if (!g->events || !g->space.out || !g->space.given || !g->space.again)
         return pf_fail_nomem(err, "generate");
     perfile_status st = pf_gen_pack_begin(g, err);
-    return st == PERFILE_OK ? perfile_writer_open(sink, &writing, &g->writer, err) : st;
+    if (st == PERFILE_OK)
+        st = perfile_writer_open(sink, &writing, &g->writer, err);
+    return st == PERFILE_OK && pf_gen_is_version_1(g) ? pf_writer_version_1(g->writer, err) : st;
 }
 
 static void end(pf_gen *g)
@@ -328,7 +203,9 @@ static void end(pf_gen *g)
     for (unsigned i = 0; i < g->n_sections; i++)
         pf_buffer_free(&g->sections[i].line.text);
     pf_buffer_free(&g->attrs.text);
+    pf_buffer_free(&g->types.text);
     pf_buffer_free(&g->records.text);
+    pf_buffer_free(&g->aux_index);
     pf_free(g->events);
     pf_free(g->space.out);
     pf_free(g->space.given);
@@ -347,10 +224,10 @@ perfile_status pf_generate(const pf_generate_options *options, perfile_sink *sin
     g->o = &g->options;
     set_defaults(&g->options);
     g->sum = sum;
-    g->attrs.unwanted = g->records.unwanted = !expect;
+    g->attrs.unwanted = g->types.unwanted = g->records.unwanted = !expect;
     perfile_status st = begin(g, sink, err);
     for (uint32_t i = 0; i < g->o->n_events && st == PERFILE_OK; i++)
-        st = add_event(g, i, err);
+        st = pf_gen_add_event(g, i, err);
     g->of_events = g->maker.arena;
     pf_arena_init(&g->maker.arena, ARENA_BYTES, "generate");
     if (st == PERFILE_OK && pf_gen_is_pipe(g))

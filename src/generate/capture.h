@@ -11,9 +11,11 @@
 #include "generate/spec.h"
 
 enum {
-    PF_GEN_ROOM = 1 << 16, /* bytes of a record, and of a feature */
-    PF_GEN_IDS = 2,        /* ids of an event, unless they are given */
-    PF_GEN_FEATURES = 64   /* features of a capture, at most */
+    PF_GEN_ROOM = 1 << 16,  /* bytes of a record, and of a feature */
+    PF_GEN_IDS = 2,         /* ids of an event, unless they are given */
+    PF_GEN_FEATURES = 64,   /* features of a capture, at most */
+    PF_GEN_AUX_BUFFERS = 4, /* buffers of AUX data */
+    PF_GEN_EVENT_TYPE = 72  /* bytes of an event type: its id, and its name */
 };
 
 #define PF_GEN_NONE ((perfile_bytes){NULL, 0})
@@ -57,8 +59,10 @@ struct pf_gen {
     perfile_encode_options how;
     pf_gen_section sections[PF_GEN_FEATURES];
     unsigned n_sections;
-    pf_shown attrs, records;
+    pf_shown attrs, types, records;
     pf_gen_pack pack;
+    pf_buffer aux_index; /* perfile_auxtrace_index_entry of each AUXTRACE record */
+    uint64_t aux_ends[PF_GEN_AUX_BUFFERS]; /* how many bytes of AUX data each buffer had */
     uint32_t part;       /* of a directory, that records are written to: data, data.0, data.1 */
     uint64_t bytes;      /* of records, in the first part */
     bool has_parts;      /* records were written to another file than the first */
@@ -74,6 +78,18 @@ static inline bool pf_gen_is_pipe(const pf_gen *g)
 static inline bool pf_gen_is_directory(const pf_gen *g)
 {
     return g->o->form == PF_GENERATE_DIRECTORY;
+}
+
+static inline bool pf_gen_is_version_1(const pf_gen *g)
+{
+    return g->o->form == PF_GENERATE_VERSION_1;
+}
+
+/* Returns true for features of simpleperf, which perf does not have. */
+static inline bool pf_gen_is_of_simpleperf(uint32_t feature)
+{
+    enum { FIRST = 128 };
+    return feature >= FIRST;
 }
 
 /* Returns the offset of the records. */
@@ -111,12 +127,18 @@ void pf_gen_leave_out(pf_gen *g, const char *name);
 /* Makes the ids known that fields have: those of `n` events from `number` on. */
 void pf_gen_choose_ids(pf_gen *g, uint32_t number, uint32_t n);
 
-/* Writes the `len` bytes of a record; pf_gen_put() puts them into a compressed record where records
- * of this type go there. */
-perfile_status pf_gen_write(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes,
-                            size_t len, perfile_error *err);
-perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
-                          perfile_error *err);
+/* The bytes of a record, which is to be written. */
+typedef struct pf_gen_stored {
+    uint32_t type;
+    uint16_t misc;
+    perfile_bytes record;
+    perfile_bytes after; /* what follows it without being part of its size (AUXTRACE) */
+} pf_gen_stored;
+
+/* Writes a record; pf_gen_put() puts it into a compressed record where records of this type go
+ * there. */
+perfile_status pf_gen_write(pf_gen *g, const pf_gen_stored *r, perfile_error *err);
+perfile_status pf_gen_put(pf_gen *g, const pf_gen_stored *r, perfile_error *err);
 
 /* Returns the list of a description if the capture has these items and no others; NULL if they are
  * chosen here. */
@@ -134,6 +156,8 @@ bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row);
  * has as other records. */
 bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number);
 
+/* Adds an event.  In a pipe it is a record. */
+perfile_status pf_gen_add_event(pf_gen *g, uint32_t number, perfile_error *err);
 /* Make all records, and all features. */
 perfile_status pf_gen_records(pf_gen *g, perfile_error *err);
 perfile_status pf_gen_features(pf_gen *g, perfile_error *err);
@@ -148,6 +172,24 @@ perfile_status pf_gen_describe_tracepoints(pf_gen *g, perfile_tracing_data *data
                                            perfile_error *err);
 /* Puts it as a HEADER_TRACING_DATA record. */
 perfile_status pf_gen_put_tracing(pf_gen *g, perfile_bytes payload, perfile_error *err);
+
+/* AUX traces.  Makes an AUXTRACE record continue the data of its buffer. */
+void pf_gen_adjust_aux(pf_gen *g, perfile_auxtrace *aux);
+/* Sets *data to the bytes that follow the record; they are in the arena. */
+perfile_status pf_gen_aux_data(pf_gen *g, const perfile_auxtrace *aux, perfile_bytes *data,
+                               perfile_error *err);
+/* Notes where the AUXTRACE record of `size` bytes is that is put next. */
+perfile_status pf_gen_note_aux(pf_gen *g, const perfile_auxtrace *aux, size_t size,
+                               perfile_error *err);
+/* Returns true if the writer adds the feature AUXTRACE, which lists the AUXTRACE records of a
+ * file. */
+bool pf_gen_has_aux_index(const pf_gen *g);
+/* Adds this feature to the dump. */
+void pf_gen_show_aux_index(pf_gen *g, const pf_row *row, const pf_row_shape *shape);
+
+/* Makes members of a record or feature of simpleperf agree; others are not changed. */
+perfile_status pf_gen_adjust_simpleperf(pf_gen *g, uint32_t number, void *given,
+                                        perfile_error *err);
 
 /* Begins a line of the dump. */
 void pf_gen_begin_line(pf_shown *out, const char *kind);
@@ -165,6 +207,9 @@ void pf_gen_pack_end(pf_gen *g);
  * without its prefix.  Returns where the line is written. */
 pf_shown *pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16_t misc,
                               size_t size);
+/* Writes the member `payload` of the line of the record that was begun last: the bytes after it.
+ * Counts them. */
+void pf_gen_show_after(pf_gen *g, pf_shown *out, perfile_bytes after);
 /* Writes the member `name`: null for types and features that the contract of dumps does not have.
  */
 void pf_gen_show_name(pf_shown *out, const char *name);

@@ -12,6 +12,16 @@
 /* pf_generate_options.form, besides PERFILE_FORM_…: a directory, which needs a sink of
  * perfile_sink_directory(). */
 #define PF_GENERATE_DIRECTORY 100U
+/* A file of version 1, as perf up to 3.6 wrote: its magic is PERFFILE, and it has event types. */
+#define PF_GENERATE_VERSION_1 101U
+/* A file of simpleperf: with its own records and features, too. */
+#define PF_GENERATE_SIMPLEPERF 102U
+
+/* pf_generate_options.oddity: what the format can hold, but no kernel writes. */
+enum {
+    PF_GENERATE_EMPTY_GROUPS = 1, /* groups without counters */
+    PF_GENERATE_BARE_TRACEPOINTS  /* all events are tracepoints, and samples have no RAW data */
+};
 
 enum { PF_GENERATE_MOST_EVENTS = 64, PF_GENERATE_MOST_ROUNDS = 100000 };
 
@@ -44,10 +54,11 @@ uint64_t pf_spec_records(const pf_spec *spec);
 
 /* 0 in a member that has no other meaning of it: as `spec` says, or the default. */
 typedef struct pf_generate_options {
+    uint32_t oddity;     /* PF_GENERATE_EMPTY_GROUPS, _BARE_TRACEPOINTS; 0: none */
     uint64_t seed;       /* 0: 1 */
-    uint32_t form;       /* PERFILE_FORM_FILE, _PIPE, PF_GENERATE_DIRECTORY; 0: a file */
+    uint32_t form;       /* PERFILE_FORM_FILE, _PIPE, PF_GENERATE_…; 0: a file */
     uint32_t byte_order; /* PERFILE_BYTE_ORDER_…; 0: little-endian */
-    uint32_t attr_size;  /* bytes of attrs; 0: those of the newest kernel */
+    uint32_t attr_size;  /* bytes of attrs; 0: those of the newest kernel of the form */
     uint32_t n_events;   /* 1 to PF_GENERATE_MOST_EVENTS; 0: 3, or as many as are described */
     uint32_t rounds;     /* records of each type, 1 to PF_GENERATE_MOST_ROUNDS; 0: 3 */
     uint32_t compress, compress2; /* zstd level of COMPRESSED, or COMPRESSED2, records; 0: none */

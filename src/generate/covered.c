@@ -117,19 +117,16 @@ static void add_row(pf_covered *c, const char *name, const pf_row_shape *shape)
 
 pf_covered *pf_covered_new(void)
 {
-    enum { SIMPLEPERF_FEATURES = 128 };
     pf_covered *c = pf_alloc(1, sizeof *c);
     size_t n;
     if (!c)
         return NULL;
     const pf_row *rows = pf_record_rows(&n);
     for (size_t i = 0; i < n; i++)
-        if (rows[i].number < PF_PERF_TYPES)
-            add_row(c, rows[i].name, pf_shape_at((unsigned)i));
+        add_row(c, rows[i].name, pf_shape_at((unsigned)i));
     rows = pf_feature_rows(&n);
     for (size_t i = 0; i < n; i++)
-        if (rows[i].number < SIMPLEPERF_FEATURES)
-            add_row(c, rows[i].name, pf_feature_shape_at(i));
+        add_row(c, rows[i].name, pf_feature_shape_at(i));
     return c;
 }
 

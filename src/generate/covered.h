@@ -7,7 +7,7 @@
 
 typedef struct pf_covered pf_covered;
 
-/* Makes a set of everything that the rows of perf's tables have; nothing is seen.  The caller calls
+/* Makes a set of everything that the rows of the tables have; nothing is seen.  The caller calls
  * pf_covered_free().  Returns NULL when out of memory. */
 pf_covered *pf_covered_new(void);
 void pf_covered_free(pf_covered *c);

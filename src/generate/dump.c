@@ -8,6 +8,12 @@
 
 enum { FILE_HEADER = 104, PIPE_HEADER = 16, ATTR_ENTRY = 16 /* bytes after an attr */ };
 
+/* Returns how many bytes of event types there are, before the records. */
+static uint64_t event_types_size(const pf_gen *g)
+{
+    return pf_gen_is_version_1(g) ? (uint64_t)PF_GEN_EVENT_TYPE * g->o->n_events : 0;
+}
+
 uint64_t pf_gen_data_offset(const pf_gen *g)
 {
     if (pf_gen_is_pipe(g))
@@ -15,7 +21,7 @@ uint64_t pf_gen_data_offset(const pf_gen *g)
     uint64_t offset = FILE_HEADER;
     for (uint32_t i = 0; i < g->o->n_events; i++)
         offset += 8 * g->events[i].n_ids + g->maker.attr_size + ATTR_ENTRY;
-    return offset;
+    return offset + event_types_size(g);
 }
 
 void pf_gen_begin_line(pf_shown *out, const char *kind)
@@ -73,6 +79,22 @@ pf_shown *pf_gen_begin_record(pf_gen *g, uint32_t type, const char *name, uint16
     return out;
 }
 
+void pf_gen_show_after(pf_gen *g, pf_shown *out, perfile_bytes after)
+{
+    if (!after.len)
+        return;
+    pf_show_key(out, "payload");
+    pf_show_open(out, '{');
+    pf_show_key(out, "offset");
+    pf_show_decimal(out, pf_gen_data_offset(g) + g->bytes);
+    pf_show_key(out, "size");
+    pf_show_decimal(out, after.len);
+    pf_show_key(out, "crc32");
+    pf_show_crc(out, after);
+    pf_show_shut(out, '}');
+    g->bytes += after.len;
+}
+
 static void show_section(pf_shown *out, const char *key, uint64_t offset, uint64_t size)
 {
     pf_show_key(out, key);
@@ -91,7 +113,7 @@ static void show_header(const pf_gen *g, pf_shown *out)
     pf_show_key(out, "format");
     pf_show_plain(out, pf_gen_is_pipe(g) ? "pipe" : "file");
     pf_show_key(out, "version");
-    pf_show_count(out, 2);
+    pf_show_count(out, pf_gen_is_version_1(g) ? 1 : 2);
     pf_show_key(out, "endian");
     pf_show_plain(out, g->o->byte_order == PERFILE_BYTE_ORDER_BIG ? "big" : "little");
     pf_show_key(out, "size");
@@ -99,9 +121,10 @@ static void show_header(const pf_gen *g, pf_shown *out)
     if (!pf_gen_is_pipe(g)) {
         pf_show_key(out, "attr_size");
         pf_show_decimal(out, entry);
-        show_section(out, "attrs", pf_gen_data_offset(g) - n * entry, n * entry);
-        show_section(out, "data", pf_gen_data_offset(g), g->bytes);
-        show_section(out, "event_types", 0, 0);
+        const uint64_t data = pf_gen_data_offset(g), types = event_types_size(g);
+        show_section(out, "attrs", data - types - n * entry, n * entry);
+        show_section(out, "data", data, g->bytes);
+        show_section(out, "event_types", types ? data - types : 0, types);
         pf_show_key(out, "features");
         pf_show_open(out, '[');
         for (unsigned i = 0; i < g->n_sections; i++)
@@ -142,7 +165,7 @@ perfile_status pf_gen_write_dump(pf_gen *g, perfile_sink *expect, perfile_error 
     pf_show_key(&end, "errors");
     pf_show_count(&end, 0);
     pf_show_line_end(&end);
-    pf_shown *const parts[] = {&head, &g->attrs, &features, &g->records, &end};
+    pf_shown *const parts[] = {&head, &g->attrs, &g->types, &features, &g->records, &end};
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && st == PERFILE_OK; i++) {
         if (parts[i]->failed)

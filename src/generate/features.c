@@ -78,17 +78,18 @@ static perfile_status adjust_feature(pf_gen *g, const pf_gen_wanted *w, void *gi
         ((perfile_clock_data *)given)->version = 1;
         break;
     default:
-        break;
+        return pf_gen_adjust_simpleperf(g, w->row->number, given, err);
     }
     return PERFILE_OK;
 }
 
 bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 {
-    enum { SIMPLEPERF = 128 /* the first feature that perf does not have */ };
     if (number == PERFILE_FEATURE_COMPRESSED)
         return o->compress || o->compress2;
-    return number < SIMPLEPERF && number != PERFILE_FEATURE_AUXTRACE &&
+    if (pf_gen_is_of_simpleperf(number))
+        return o->form == PF_GENERATE_SIMPLEPERF;
+    return number != PERFILE_FEATURE_AUXTRACE &&
            (number != PERFILE_FEATURE_DIR_FORMAT || o->form == PF_GENERATE_DIRECTORY) &&
            (o->form != PERFILE_FORM_PIPE || number != PERFILE_FEATURE_BUILD_ID);
 }
@@ -96,7 +97,8 @@ bool pf_gen_makes_feature(const pf_generate_options *o, uint32_t number)
 /* Returns true for features that describe the form of the capture: readers need them. */
 static bool is_of_form(uint32_t number)
 {
-    return number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_DIR_FORMAT;
+    return number == PERFILE_FEATURE_COMPRESSED || number == PERFILE_FEATURE_DIR_FORMAT ||
+           number == PERFILE_FEATURE_META_INFO;
 }
 
 /* Returns true for features that the rest of the capture cannot be read without. */
@@ -121,7 +123,7 @@ static bool needs_hostname(const pf_gen *g)
     if (pf_gen_has_tracepoint(g))
         bitmap[0] |= UINT64_C(1) << PERFILE_FEATURE_TRACING_DATA;
     return o->compress || o->compress2 || o->form == PF_GENERATE_DIRECTORY ||
-           (said && said->n && pf_perf_bitmap_narrow(bitmap, narrow));
+           pf_gen_has_aux_index(g) || (said && said->n && pf_perf_bitmap_narrow(bitmap, narrow));
 }
 
 /* Returns true if the capture is to have this feature, and sets *item to the statement that says
@@ -162,7 +164,8 @@ static perfile_status put_feature(pf_gen *g, uint32_t number, const char *name,
     pf_store_u64(bytes + PF_PERF_RECORD_HEADER, number, g->swap);
     if (payload.len)
         memcpy(bytes + HEAD, payload.ptr, payload.len);
-    perfile_status st = pf_gen_put(g, PERFILE_RECORD_HEADER_FEATURE, 0, bytes, len, err);
+    perfile_status st = pf_gen_put(
+        g, &(pf_gen_stored){.type = PERFILE_RECORD_HEADER_FEATURE, .record = {bytes, len}}, err);
     pf_free(bytes);
     pf_covered_see_row(g->o->covered, "HEADER_FEATURE");
     pf_gen_begin_record(g, PERFILE_RECORD_HEADER_FEATURE, "HEADER_FEATURE", 0, len);
@@ -212,6 +215,10 @@ static perfile_status add_feature(pf_gen *g, const pf_row *row, const pf_row_sha
                              .settle = row->settle,
                              .adjust = adjust_feature,
                              .encode = encode_feature};
+    if (item && row->number == PERFILE_FEATURE_AUXTRACE)
+        return pf_spec_fail(item->line, err,
+                            "AUXTRACE is not described: it is in files with AUXTRACE records, and "
+                            "lists them");
     if (item && !pf_gen_makes_feature(g->o, row->number))
         return pf_spec_fail(item->line, err, "%s is not made, or is no feature of this form",
                             row->name);
@@ -267,7 +274,9 @@ perfile_status pf_gen_features(pf_gen *g, perfile_error *err)
         if (pf_gen_makes_feature(g->o, rows[i].number))
             last = rows[i].number > last ? rows[i].number : last;
         const pf_spec_item *item;
-        if (is_wanted(g, &rows[i], &item))
+        if (rows[i].number == PERFILE_FEATURE_AUXTRACE && pf_gen_has_aux_index(g))
+            pf_gen_show_aux_index(g, &rows[i], pf_feature_shape_at(i));
+        if (st == PERFILE_OK && is_wanted(g, &rows[i], &item))
             st = add_feature(g, &rows[i], pf_feature_shape_at(i), item, given, err);
         pf_arena_free(&g->maker.arena);
     }

@@ -58,11 +58,12 @@ bool pf_given_items(const pf_given *g, const pf_place *p, const char *name, size
 perfile_status pf_given_check(const pf_given_member *m, const char *path, uint32_t line,
                               const pf_row_shape *shape, pf_arena *arena, perfile_error *err);
 
-/* Stores the value to the member.  Texts and arrays are in the arena. */
+/* In value.c: stores the value to the member.  Texts and arrays are in the arena. */
 perfile_status pf_given_store(const pf_given_member *m, uint32_t line, const pf_member *member,
                               pf_arena *arena, uint8_t *to, perfile_error *err);
 
-/* Reads a number; returns false if it is none.  `text` may be negative or hexadecimal. */
+/* In value.c: reads a number; returns false if it is none.  `text` may be negative or hexadecimal.
+ */
 bool pf_given_number(const char *text, size_t len, uint64_t *v);
 
 /* Fails with a sentence about a line of the description. */

@@ -27,7 +27,8 @@ typedef struct pf_maker {
     uint32_t attr_size; /* bytes of attrs */
     bool has_clock;     /* all events have the same clock, which is: */
     int32_t clock;
-    uint32_t turn; /* enumerated values come in turn */
+    bool empty_groups; /* groups have no counters; otherwise they have some */
+    uint32_t turn;     /* enumerated values come in turn */
     pf_made_condition conditions[PF_MADE_CONDITIONS];
     unsigned n_conditions;             /* 0 before the first struct of a kind is made */
     const pf_given *given;             /* values that are not chosen here; NULL: none */

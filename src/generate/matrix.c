@@ -3,8 +3,9 @@
  * A directory is packed into an archive, so that it is a single file as well.
  *
  * For each form and byte order there is a file for each record type, each feature, each field of
- * samples, each read_format and each size of attrs.  The set of what was covered is that of the
- * tables, so that a new row is missed until a file has it. */
+ * samples, each read_format, each size of attrs, and for what no kernel writes; and one of version
+ * 1.  Records and features of simpleperf are in files of simpleperf.  The set of what was covered
+ * is that of the tables, so that a new row is missed until a file has it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +106,13 @@ static perfile_status add_until_covered(matrix *m, const char *name, perfile_err
     return st;
 }
 
+/* Returns true if the files are of simpleperf: then they are made only for what perf does not
+ * have. */
+static bool is_of_simpleperf(const matrix *m)
+{
+    return m->how.form == PF_GENERATE_SIMPLEPERF;
+}
+
 static perfile_status add_types(matrix *m, perfile_error *err)
 {
     size_t n;
@@ -113,7 +121,8 @@ static perfile_status add_types(matrix *m, perfile_error *err)
     perfile_status st = PERFILE_OK;
     const pf_generate_options usual = m->how;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        if (!pf_gen_stands_alone(&m->how, &rows[i]))
+        if (!pf_gen_stands_alone(&m->how, &rows[i]) ||
+            (is_of_simpleperf(m) && rows[i].number < PERFILE_RECORD_SIMPLEPERF))
             continue;
         m->how.type = rows[i].number;
         m->how.rounds = ROUNDS;
@@ -132,7 +141,8 @@ static perfile_status add_features(matrix *m, perfile_error *err)
     const pf_row *rows = pf_feature_rows(&n);
     perfile_status st = PERFILE_OK;
     for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
-        if (!pf_gen_makes_feature(&m->how, rows[i].number))
+        if (!pf_gen_makes_feature(&m->how, rows[i].number) ||
+            (is_of_simpleperf(m) && !pf_gen_is_of_simpleperf(rows[i].number)))
             continue;
         m->how.feature = rows[i].number;
         snprintf(name, sizeof name, "feature-%s", rows[i].name);
@@ -212,6 +222,20 @@ static perfile_status add_compressed(matrix *m, perfile_error *err)
     return st;
 }
 
+/* Records and features of simpleperf, which runs on little-endian machines only. */
+static perfile_status add_simpleperf(matrix *m, perfile_error *err)
+{
+    m->form = "simpleperf";
+    m->how.form = PF_GENERATE_SIMPLEPERF;
+    m->order = "little";
+    m->how.byte_order = PERFILE_BYTE_ORDER_LITTLE;
+    m->how.feature = NO_FEATURE;
+    perfile_status st = add_types(m, err);
+    m->how.type = PERFILE_RECORD_SAMPLE;
+    m->how.rounds = FEW;
+    return st == PERFILE_OK ? add_features(m, err) : st;
+}
+
 /* Directories: plain and compressed. */
 static perfile_status add_directories(matrix *m, perfile_error *err)
 {
@@ -221,6 +245,35 @@ static perfile_status add_directories(matrix *m, perfile_error *err)
     m->how.rounds = 2;
     perfile_status st = add(m, "feature-DIR_FORMAT", err);
     return st == PERFILE_OK ? add_compressed(m, err) : st;
+}
+
+/* What no kernel writes is in files of its own, so that a reader may stop at it. */
+static perfile_status add_oddities(matrix *m, perfile_error *err)
+{
+    m->how.fields = PERFILE_SAMPLE_TIME | PERFILE_SAMPLE_IDENTIFIER | PERFILE_SAMPLE_READ;
+    m->how.has_read_format = true;
+    m->how.read_format = PERFILE_FORMAT_GROUP | PERFILE_FORMAT_ID;
+    m->how.oddity = PF_GENERATE_EMPTY_GROUPS;
+    perfile_status st = add(m, "odd-empty-groups", err);
+    m->how.fields = 0;
+    m->how.has_read_format = false;
+    m->how.oddity = PF_GENERATE_BARE_TRACEPOINTS;
+    if (st == PERFILE_OK)
+        st = add(m, "odd-tracepoints-without-RAW", err);
+    m->how.oddity = 0;
+    return st;
+}
+
+/* A file of version 1, with samples and a feature. */
+static perfile_status add_version_1(matrix *m, perfile_error *err)
+{
+    const uint32_t usual = m->how.form;
+    m->how.form = PF_GENERATE_VERSION_1;
+    m->how.feature = PERFILE_FEATURE_HOSTNAME;
+    perfile_status st = add(m, "version-1", err);
+    m->how.feature = NO_FEATURE;
+    m->how.form = usual;
+    return st;
 }
 
 static perfile_status add_all(matrix *m, perfile_error *err)
@@ -238,6 +291,10 @@ static perfile_status add_all(matrix *m, perfile_error *err)
         st = add_read_formats(m, err);
     if (st == PERFILE_OK)
         st = add_attr_sizes(m, err);
+    if (st == PERFILE_OK)
+        st = add_oddities(m, err);
+    if (st == PERFILE_OK && m->how.form == PERFILE_FORM_FILE)
+        st = add_version_1(m, err);
     return st == PERFILE_OK ? add_compressed(m, err) : st;
 }
 
@@ -266,6 +323,8 @@ perfile_status pf_generate_matrix(uint64_t seed, perfile_sink *folder,
         m.how.byte_order = orders[i % 2].number;
         st = m.how.form == PF_GENERATE_DIRECTORY ? add_directories(&m, err) : add_all(&m, err);
     }
+    if (st == PERFILE_OK)
+        st = add_simpleperf(&m, err);
     if (st == PERFILE_OK)
         st = perfile_sink_finish(folder, err);
     if (st == PERFILE_OK)

@@ -89,7 +89,7 @@ perfile_status pf_gen_pack_flush(pf_gen *g, perfile_error *err)
     if (is_second(g))
         pf_store_u64(bytes + PF_PERF_RECORD_HEADER, len, g->swap);
     pf_buffer_clear(&g->pack.piece);
-    st = pf_gen_write(g, type, 0, bytes, size, err);
+    st = pf_gen_write(g, &(pf_gen_stored){.type = type, .record = {bytes, size}}, err);
     show_packed(g, size, len);
     pf_buffer_clear(&g->pack.lines.text);
     return st;

@@ -36,8 +36,11 @@ static perfile_status adjust_record(pf_gen *g, const pf_gen_wanted *w, void *giv
         poke->old_len = (uint16_t)pf_random_below(&g->maker.dice, poke->bytes.len + 1);
         poke->new_len = (uint16_t)(poke->bytes.len - poke->old_len);
         break;
-    default:
+    case PERFILE_RECORD_AUXTRACE:
+        pf_gen_adjust_aux(g, given);
         break;
+    default:
+        return pf_gen_adjust_simpleperf(g, w->row->number, given, err);
     }
     return PERFILE_OK;
 }
@@ -96,8 +99,9 @@ static void note_time(pf_gen *g, uint64_t time)
 }
 
 static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, const void *given,
-                        size_t len)
+                        const pf_gen_stored *stored)
 {
+    const size_t len = stored->record.len;
     const pf_row *row = w->row;
     const bool first = row->number == PERFILE_RECORD_SAMPLE || row->number == PERFILE_RECORD_READ;
     pf_shown *out =
@@ -108,9 +112,15 @@ static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, cons
     }
     pf_show_key(out, "body");
     pf_show_open(out, '{');
-    const size_t fixed = PF_PERF_RECORD_HEADER + row->fixed;
-    const perfile_bytes rest = {g->space.out + fixed, len > fixed ? len - fixed : 0};
-    pf_show_struct(out, w->shape, w->of, given, rest);
+    if (row->contract) {
+        const size_t fixed = PF_PERF_RECORD_HEADER + row->fixed;
+        pf_show_struct(out, w->shape, w->of, given,
+                       (perfile_bytes){g->space.out + fixed, len > fixed ? len - fixed : 0});
+    } else {
+        pf_show_key(out, "data");
+        pf_show_hex(out, (perfile_bytes){g->space.out + PF_PERF_RECORD_HEADER,
+                                         len - PF_PERF_RECORD_HEADER});
+    }
     pf_show_shut(out, '}');
     if (r->has_trailer) {
         pf_show_key(out, "sample_id");
@@ -123,17 +133,18 @@ static void show_record(pf_gen *g, const pf_gen_wanted *w, const making *r, cons
             pf_show_count(out, (uint64_t)(r->event - g->events));
         }
     }
+    pf_gen_show_after(g, out, stored->after);
     pf_show_line_end(out);
 }
 
-perfile_status pf_gen_write(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes,
-                            size_t len, perfile_error *err)
+perfile_status pf_gen_write(pf_gen *g, const pf_gen_stored *r, perfile_error *err)
 {
     const perfile_record out = {
-        .header = bytes,
-        .body = {bytes + PF_PERF_RECORD_HEADER, len - PF_PERF_RECORD_HEADER},
-        .type = type,
-        .misc = misc,
+        .header = r->record.ptr,
+        .body = {r->record.ptr + PF_PERF_RECORD_HEADER, r->record.len - PF_PERF_RECORD_HEADER},
+        .extra = r->after,
+        .type = r->type,
+        .misc = r->misc,
         .family = PERFILE_FAMILY_PERF,
         .flags = g->swap ? PERFILE_REC_SWAPPED : 0,
         .part = g->part,
@@ -142,13 +153,12 @@ perfile_status pf_gen_write(pf_gen *g, uint32_t type, uint16_t misc, const uint8
     return perfile_writer_put(g->writer, &out, err);
 }
 
-perfile_status pf_gen_put(pf_gen *g, uint32_t type, uint16_t misc, const uint8_t *bytes, size_t len,
-                          perfile_error *err)
+perfile_status pf_gen_put(pf_gen *g, const pf_gen_stored *r, perfile_error *err)
 {
-    if (pf_gen_packs(g, type))
-        return pf_gen_pack_add(g, (perfile_bytes){bytes, len}, err);
+    if (pf_gen_packs(g, r->type))
+        return pf_gen_pack_add(g, r->record, err);
     const perfile_status st = pf_gen_pack_flush(g, err);
-    return st == PERFILE_OK ? pf_gen_write(g, type, misc, bytes, len, err) : st;
+    return st == PERFILE_OK ? pf_gen_write(g, r, err) : st;
 }
 
 /* What a record is made of. */
@@ -219,24 +229,34 @@ static perfile_status add_record(pf_gen *g, const making_of *what, perfile_error
     }
     if (st != PERFILE_OK)
         return pf_gen_fail_as(&why, st, err);
-    st = pf_gen_put(g, row->number, r.misc, g->space.out, len, err);
+    pf_gen_stored stored = {.type = row->number, .misc = r.misc, .record = {g->space.out, len}};
+    if (row->number == PERFILE_RECORD_AUXTRACE)
+        st = pf_gen_aux_data(g, what->given, &stored.after, err);
+    if (st == PERFILE_OK)
+        st = pf_gen_put(g, &stored, err);
+    if (st == PERFILE_OK && row->number == PERFILE_RECORD_AUXTRACE)
+        st = pf_gen_note_aux(g, what->given, len, err);
     if (st == PERFILE_OK && r.has_trailer)
         pf_covered_see(g->o->covered, NULL, &pf_struct_shapes[PF_SHAPE_sample_id],
                        PF_SHAPE_sample_id, &r.trailer);
     if (st == PERFILE_OK && row->number == PERFILE_RECORD_SAMPLE)
         note_time(g, ((const perfile_sample *)what->given)->time);
     if (st == PERFILE_OK)
-        show_record(g, &w, &r, what->given, len);
+        show_record(g, &w, &r, what->given, &stored);
     return st;
 }
 
 bool pf_gen_stands_alone(const pf_generate_options *o, const pf_row *row)
 {
-    if (row->number >= PF_PERF_TYPES || row->marks & (PF_ROW_ENVELOPE | PF_ROW_HAS_BEHIND))
+    if (row->marks & (PF_ROW_ENVELOPE | PF_ROW_FRAGMENT) ||
+        row->number == PERFILE_RECORD_SIMPLEPERF_TRACING_DATA)
         return false;
+    if (row->number >= PF_PERF_TYPES)
+        return o->form == PF_GENERATE_SIMPLEPERF;
     if (row->marks & PF_ROW_SECTION)
         return o->form == PERFILE_FORM_PIPE && row->number != PERFILE_RECORD_HEADER_ATTR &&
-               row->number != PERFILE_RECORD_HEADER_FEATURE;
+               row->number != PERFILE_RECORD_HEADER_FEATURE &&
+               row->number != PERFILE_RECORD_HEADER_TRACING_DATA;
     return true;
 }
 
@@ -251,6 +271,16 @@ static bool is_of_part(const pf_gen *g, const pf_row *row, uint32_t n)
     return g->part == (row->number < PERFILE_RECORD_USER ? 1 + n % (PARTS - 1) : 0);
 }
 
+/* Returns true if records of the type are to be in this round.  AUX data need an AUXTRACE_INFO
+ * before them. */
+static bool is_wanted(const pf_gen *g, const pf_row *row, uint32_t round)
+{
+    const uint32_t only = g->o->type;
+    return !only || only == row->number ||
+           (only == PERFILE_RECORD_AUXTRACE && row->number == PERFILE_RECORD_AUXTRACE_INFO &&
+            round == 0);
+}
+
 /* Adds `rounds` records of each type. */
 static perfile_status add_all_types(pf_gen *g, void *given, perfile_error *err)
 {
@@ -261,8 +291,8 @@ static perfile_status add_all_types(pf_gen *g, void *given, perfile_error *err)
         for (size_t i = 0; i < n && st == PERFILE_OK; i++) {
             const making_of what = {
                 .row = &rows[i], .shape = pf_shape_at((unsigned)i), .given = given};
-            if (pf_gen_stands_alone(g->o, &rows[i]) &&
-                (!g->o->type || g->o->type == rows[i].number) && is_of_part(g, &rows[i], round))
+            if (pf_gen_stands_alone(g->o, &rows[i]) && is_wanted(g, &rows[i], round) &&
+                is_of_part(g, &rows[i], round))
                 st = add_record(g, &what, err);
             pf_arena_free(&g->maker.arena);
         }

@@ -176,39 +176,28 @@ perfile_status pf_gen_describe_tracepoints(pf_gen *g, perfile_tracing_data *data
     return st;
 }
 
-/* Marks the row of HEADER_TRACING_DATA, whose data follow it, as seen. */
+/* Marks the row of HEADER_TRACING_DATA, which is encoded here, as seen. */
 static void see(pf_gen *g)
 {
-    static const perfile_header_tracing_data behind = {0};
+    static const perfile_header_tracing_data zeros = {0};
     size_t n;
     const pf_row *rows = pf_record_rows(&n);
     for (size_t i = 0; i < n; i++)
         if (rows[i].number == PERFILE_RECORD_HEADER_TRACING_DATA)
             pf_covered_see(g->o->covered, rows[i].name, pf_shape_at((unsigned)i), PF_N_SHAPES,
-                           &behind);
+                           &zeros);
 }
 
-static void show(pf_gen *g, size_t size, perfile_bytes behind)
+static void show(pf_gen *g, const pf_gen_stored *r)
 {
-    const uint64_t end = pf_gen_data_offset(g) + g->bytes + size;
-    pf_shown *out =
-        pf_gen_begin_record(g, PERFILE_RECORD_HEADER_TRACING_DATA, "HEADER_TRACING_DATA", 0, size);
+    pf_shown *out = pf_gen_begin_record(g, r->type, "HEADER_TRACING_DATA", r->misc, r->record.len);
     pf_show_key(out, "body");
     pf_show_open(out, '{');
     pf_show_key(out, "size");
-    pf_show_count(out, behind.len);
+    pf_show_count(out, r->after.len);
     pf_show_shut(out, '}');
-    pf_show_key(out, "payload");
-    pf_show_open(out, '{');
-    pf_show_key(out, "offset");
-    pf_show_decimal(out, end);
-    pf_show_key(out, "size");
-    pf_show_decimal(out, behind.len);
-    pf_show_key(out, "crc32");
-    pf_show_crc(out, behind);
-    pf_show_shut(out, '}');
+    pf_gen_show_after(g, out, r->after);
     pf_show_line_end(out);
-    g->bytes += behind.len;
 }
 
 perfile_status pf_gen_put_tracing(pf_gen *g, perfile_bytes payload, perfile_error *err)
@@ -224,15 +213,11 @@ perfile_status pf_gen_put_tracing(pf_gen *g, perfile_bytes payload, perfile_erro
     pf_store_u32(bytes, PERFILE_RECORD_HEADER_TRACING_DATA, g->swap);
     pf_store_u16(bytes + PF_PERF_SIZE_AT, (uint16_t)sizeof bytes, g->swap);
     pf_store_u32(bytes + PF_PERF_RECORD_HEADER, (uint32_t)padded, g->swap);
-    const perfile_record out = {.header = bytes,
-                                .body = {bytes + PF_PERF_RECORD_HEADER, BODY},
-                                .extra = {p, padded},
-                                .type = PERFILE_RECORD_HEADER_TRACING_DATA,
-                                .family = PERFILE_FAMILY_PERF,
-                                .flags = g->swap ? PERFILE_REC_SWAPPED : 0,
-                                .envelope = PERFILE_NO_SEQUENCE};
-    st = perfile_writer_put(g->writer, &out, err);
+    const pf_gen_stored out = {.type = PERFILE_RECORD_HEADER_TRACING_DATA,
+                               .record = {bytes, sizeof bytes},
+                               .after = {p, padded}};
+    st = pf_gen_write(g, &out, err);
     see(g);
-    show(g, sizeof bytes, out.extra);
+    show(g, &out);
     return st;
 }

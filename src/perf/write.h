@@ -65,6 +65,7 @@ typedef struct pf_perf_writer {
     bool compressed2;         /* envelopes are COMPRESSED2, not COMPRESSED */
     uint32_t attr_size;       /* bytes of every attr that is written; 0: as many as needed */
     const pf_release *target; /* the version of perf that must read it; NULL: any */
+    bool version_1;           /* the magic is PERFFILE */
     bool begun;               /* everything before the records is written */
     bool kernel;              /* a record of the kernel was written */
     bool to_archive;          /* the sink wants to know which bytes are records (io/out.h) */

@@ -264,6 +264,18 @@ perfile_status pf_writer_event_type(perfile_writer *writer, uint64_t event_id, p
                : pf_fail_nomem(err, "writer.event_types");
 }
 
+perfile_status pf_writer_version_1(perfile_writer *writer, perfile_error *err)
+{
+    pf_perf_writer *w = pf_perf_writer_of(writer, "versions", err);
+    if (!w)
+        return PERFILE_E_UNSUPPORTED;
+    if (w->begun || w->base.form != PERFILE_FORM_FILE)
+        return pf_fail(err, PERFILE_E_USAGE, "writer.version",
+                       "the version of a file is set before its records");
+    w->version_1 = true;
+    return PERFILE_OK;
+}
+
 /* EVENT_DESC. */
 
 /* Makes a session of the events, which names them as readers do: by attr, PMU names and

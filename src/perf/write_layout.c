@@ -128,7 +128,11 @@ static perfile_status put_header(pf_perf_writer *w, uint64_t size, const uint64_
     };
     for (size_t i = 0; i < sizeof header / 8; i++)
         header[i] = pf_write_u64(w, header[i]);
-    memcpy(header, w->base.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP" : "PERFILE2", 8);
+    memcpy(header,
+           w->version_1                          ? "PERFFILE" /* in either byte order */
+           : w->base.swap != (bool)PF_NATIVE_BIG ? "2ELIFREP"
+                                                 : "PERFILE2",
+           8);
     return pf_sink_patch(w->base.sink, 0, (perfile_bytes){(const uint8_t *)header, sizeof header},
                          err);
 }

@@ -41,6 +41,28 @@ rm -rf a.data && expected --spec dir && ls a.data && rm -rf a.data
 # In big-endian files the writer adds HOSTNAME for readers of features with high numbers: it is in the dump as well.
 printf 'byte-order big\nfeature E_MACHINE\nrecord none\n' >high && expected --spec high
 
+# AUX data of a given size; in files a feature lists the records, and validation finds that it lists all of them.
+printf 'record AUXTRACE_INFO type=intel_pt\nrecord AUXTRACE 3 size=65536\nrecord AUXTRACE size=0\nrecord COMM\nfeature none\n' >traced
+for words in "" "--byte-order big" "--to pipe" "--to dir --compress"; do
+    rm -rf a.data
+    expected --spec traced $words
+    "$PERFILE" validate a.data | grep -E 'V-(51[12]|60[78])'
+    grep -c '"name":"PERF_RECORD_AUXTRACE".*"payload":{"offset":"[0-9]*","size":"65536"' a.jsonl
+    sed -n 's/.*"name":"AUXTRACE",.*"data":\({.*}\)}$/\1/p' a.jsonl
+done
+rm -rf a.data
+
+# Bits may be joined by | as well, and names be in lower case; in a list of numbers only | joins.
+printf 'event type=%s sample_type=%s\nrecord MMAP2 prot=%s\nfeature none\n' software IP,TID,TIME read,exec >upper
+printf 'event type=%s sample_type=%s\nrecord MMAP2 prot=%s\nfeature none\n' SOFTWARE 'ip|tid|time' 'read|exec' >lower
+expected --spec upper && cp a.data b.data && expected --spec lower && cmp a.data b.data
+
+# A file of version 1.
+printf 'to v1\nrecord SAMPLE 2\n' >old && expected --spec old && "$PERFILE" info a.data | grep '^form'
+
+printf 'to simpleperf\nrecord SIMPLEPERF_EVENT_ID\nrecord SIMPLEPERF_DSO name=/x\nfeature META_INFO entries[4].key=a\n' >android
+expected --spec android && tail -n 3 a.jsonl | cut -c 1-80
+
 # Options win over the text.
 expected --spec mine --to perf.data --byte-order little --seed 8 && "$PERFILE" info a.data | grep '^form'
 # What no statement says is as without a description; nothing at all can be asked for.
@@ -81,6 +103,8 @@ event size=64
 event type=softwar
 event flags=inherit,precise:2
 event flags=precise_ip:4
+event sample_type=ip|tdi
+record MMAP2 pid=1|2
 event sample_type=TIME ids=
 event sample_type=TID\nevent sample_type=IP
 event sample_type=IP\nrecord SAMPLE tid=3
@@ -110,6 +134,9 @@ record none\nrecord SAMPLE\nrecord none
 feature HOSTNAM
 feature HOSTNAME string=a\nfeature HOSTNAME
 feature AUXTRACE
+record AUXTRACE size=65537
+record SIMPLEPERF_DSO
+record SIMPLEPERF_DSO misc=1
 feature TRACING_DATA data=00
 END
 wrong no-such-file

@@ -24,7 +24,7 @@ enum {
     OPTION_COMPRESSED2
 };
 
-CLI_WORDS(form_word, "perf.data", "pipe", "dir", "archive")
+CLI_WORDS(form_word, "perf.data", "pipe", "dir", "v1", "simpleperf", "archive")
 CLI_WORDS(order_word, "little", "big")
 
 typedef struct settings {
@@ -225,23 +225,25 @@ static const cli_option options[] = {
      .help = "make a new folder of small captures instead, each with its dump",
      .more =
          "There is one for each record type, feature, field of samples, read_format and size of "
-         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data. Directories "
-         "are packed into archives: feature-DIR_FORMAT.dir.little.perfile. Conditions "
+         "attrs, as file and pipe, in both byte orders: record-MMAP2.file.little.data; a file of "
+         "version 1; and those with what no kernel writes: odd-empty-groups.file.little.data. "
+         "Directories are packed into archives: feature-DIR_FORMAT.dir.little.perfile. Conditions "
          "and values of the tables that none of them has are named on standard error."},
     {"force", .letter = 'f', .help = "replace OUT and FILE if they exist"},
     {"seed", .value = "N", .code = OPTION_SEED, .help = "which values the fields have; default: 1",
      .more = "The same options give the same bytes on every machine."},
     {"to", .value = "FORM", .code = OPTION_FORM, .word = form_word,
-     .help = "the form; perf.data (default), pipe, dir or archive",
-     .more =
-         "A directory has three files of records. An archive holds a perf.data file, or the form "
-         "that the description says."},
+     .help = "the form; perf.data (default), pipe, dir, v1, simpleperf or archive",
+     .more = "A directory has three files of records. v1 is a perf.data file of version 1, as perf "
+             "up to 3.6 wrote it: with event types, and attrs of 80 bytes. simpleperf is a file "
+             "with the records and features of Android's simpleperf, too. An archive holds a "
+             "perf.data file, or the form that the description says."},
     {"byte-order", .value = "ORDER", .code = OPTION_ORDER, .word = order_word,
      .help = "byte order of every field; little (default) or big"},
     {"attr-size", .value = "N", .code = OPTION_ATTR_SIZE,
      .help =
          "bytes of each attr, 64 to 144 as in kernels from 2.6.31 on, up to 4096 as in newer ones; "
-         "default: 144",
+         "default: 144, of v1: 80",
      .more = "Fields of samples that need a longer attr are empty."},
     {"events", .value = "N", .code = OPTION_EVENTS, .help = "number of events, 1 to 64; default: 3",
      .more = "A single event may have no id in its samples; several always have one."},
@@ -267,8 +269,7 @@ const cli_spec cli_generate_spec = {
     .options = options,
     .notes = "The fields of samples and counter values differ from event to event, and with\n"
              "the seed.  Payloads of tracepoints have the fields of their description in\n"
-             "feature TRACING_DATA.  Not in the capture: AUX traces, which have formats of\n"
-             "their own; records of simpleperf.\n"
+             "feature TRACING_DATA.  AUX data are random bytes.\n"
              "\n"
              "A description for --spec has a statement on each line; # begins a comment:\n"
              "\n"
@@ -285,8 +286,9 @@ const cli_spec cli_generate_spec = {
              "lists are paths, such as values.time_running, branch_stack.lbr[0].from. A\n"
              "record can also have attr=N, its event counted from 0, and misc=N; an event\n"
              "ids=N,N. Values are numbers, names of values and bits, texts, hexadecimal\n"
-             "bytes, and lists of these with commas. In quotes, \\\" \\\\ \\n \\t \\xHH are\n"
-             "escapes. What is not said comes from the seed.\n"
+             "bytes, and lists of these with commas. Bits are joined by commas or |, and\n"
+             "names are in either case. In quotes, \\\" \\\\ \\n \\t \\xHH are escapes. What is\n"
+             "not said comes from the seed.\n"
              "\n"
              "Examples:\n"
              "  perfile generate -f --expect expect.jsonl -o perf.data\n"
@@ -323,8 +325,9 @@ static int read_level(const char *option, uint32_t *to)
 static int read_option(int option, settings *set)
 {
     /* An archive packs the form that a description says, or a file. */
-    static const uint32_t forms[] = {PERFILE_FORM_FILE, PERFILE_FORM_PIPE, PF_GENERATE_DIRECTORY,
-                                     0};
+    static const uint32_t forms[] = {PERFILE_FORM_FILE,      PERFILE_FORM_PIPE,
+                                     PF_GENERATE_DIRECTORY,  PF_GENERATE_VERSION_1,
+                                     PF_GENERATE_SIMPLEPERF, 0};
     size_t which;
     int status;
     switch (option) {
