@@ -462,7 +462,7 @@ static void what_an_editor_does_not_know(void **state)
     for (unsigned i = 0; i < 2; i++) {
         perfile_archive *from = opened(i ? private : sound);
         perfile_sink *sink = memory_sink();
-        pf_archive_writer *w;
+        pf_archive_writer *w = NULL;
         assert_int_equal(pf_archive_writer_new(sink, NULL, &how, &w, NULL), PERFILE_OK);
         assert_int_equal(pf_archive_writer_copy(w, from, 0, &err), PERFILE_E_UNSUPPORTED);
         assert_string_equal(err.where, i ? "archive.copy" : "archive.may");
