@@ -128,7 +128,8 @@ def perf_report(output, capture):
 
 def perf_name(name):
     """perf's names of records, where they differ from those of the dump."""
-    return {"ATTR": "HEADER_ATTR", "FEATURE": "HEADER_FEATURE", "BUILD_ID": "HEADER_BUILD_ID", "EVENT_TYPE": "HEADER_EVENT_TYPE"}.get(name, name)
+    return {"ATTR": "HEADER_ATTR", "FEATURE": "HEADER_FEATURE", "BUILD_ID": "HEADER_BUILD_ID", "EVENT_TYPE": "HEADER_EVENT_TYPE",
+            "TRACING_DATA": "HEADER_TRACING_DATA"}.get(name, name)
 
 
 # perf script --ns: "work   705 [001]  3389.479242773:     250000 cpu-clock: ...", and for other records the text of `report -D`.
