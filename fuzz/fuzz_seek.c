@@ -25,13 +25,15 @@ static framed framed_of(const perfile_record *r)
     return (framed){r->offset, perfile_record_size(r) + r->extra.len, r->type, r->part};
 }
 
-/* Reads up to `most` records that are stored directly in the file, up to the first damage. */
+/* Reads up to `most` records that are stored directly in the file, up to the first damage.  A seek
+ * into the fragments of a record leaves the others incomplete; the records after them are the same.
+ */
 static size_t read_some(perfile_stream *s, framed *out, size_t most)
 {
     const perfile_record *r;
     size_t n = 0;
     while (n < most && perfile_stream_next(s, &r, NULL) == PERFILE_OK) {
-        if (r->family == PERFILE_FAMILY_DAMAGE)
+        if (r->family == PERFILE_FAMILY_DAMAGE && r->damage != PERFILE_DAMAGE_BAD_SPLIT)
             break;
         if (is_framed(r))
             out[n++] = framed_of(r);
