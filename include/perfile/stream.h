@@ -121,7 +121,8 @@ PERFILE_API PERFILE_MUST_USE perfile_status perfile_stream_next_run(perfile_stre
 /* Moves to the record at `offset` of file `part`; reading continues from there, also after
  * PERFILE_END.  `part` is 0, or for a directory the position in perfile_container.parts.  `offset`
  * must be one that a record had (perfile_record.offset and .part, or an index that the caller made
- * of them), or the end of the records.
+ * of them), or the end of the records.  At a fragment of a SIMPLEPERF_SPLIT record that is not the
+ * first one, the fragments that follow are reported as PERFILE_DAMAGE_BAD_SPLIT.
  *
  * The session keeps the facts it has, but records that are never read add none.  Before seeking in
  * a pipe that was stored in a file, read the records that carry facts.  `sequence` and the summary
