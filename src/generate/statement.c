@@ -185,9 +185,20 @@ static perfile_status need_name(const pf_statement *s)
                : pf_spec_fail(s->line, s->err, "%s needs the name of a type, or none", s->words[0]);
 }
 
+/* Sets *at to the row with the name that the statement gives. */
+static perfile_status find_row(pf_statement *s, const pf_row *rows, size_t n, const char *kind,
+                               size_t *at)
+{
+    pf_nearest near;
+    pf_nearest_begin(&near, s->words[1]);
+    for (*at = 0; *at < n && strcmp(rows[*at].name, s->words[1]) != 0; ++*at)
+        pf_nearest_offer(&near, rows[*at].name);
+    return *at < n ? PERFILE_OK : fail_word(s, kind, s->words[1], &near);
+}
+
 static perfile_status read_record(pf_statement *s)
 {
-    size_t n, i = 0;
+    size_t n, i;
     const pf_row *rows = pf_record_rows(&n);
     pf_spec_item *item;
     perfile_status st = need_name(s);
@@ -195,12 +206,9 @@ static perfile_status read_record(pf_statement *s)
         return st;
     if (strcmp(s->words[1], "none") == 0)
         return read_none(s, &s->spec->records);
-    pf_nearest near;
-    pf_nearest_begin(&near, s->words[1]);
-    for (; i < n && strcmp(rows[i].name, s->words[1]) != 0; i++)
-        pf_nearest_offer(&near, rows[i].name);
-    if (i == n)
-        return fail_word(s, "record type", s->words[1], &near);
+    st = find_row(s, rows, n, "record type", &i);
+    if (st != PERFILE_OK)
+        return st;
     st = begin_item(s, &s->spec->records, &item);
     if (st != PERFILE_OK)
         return st;
@@ -221,7 +229,7 @@ static perfile_status read_record(pf_statement *s)
 
 static perfile_status read_feature(pf_statement *s)
 {
-    size_t n, i = 0;
+    size_t n, i;
     const pf_row *rows = pf_feature_rows(&n);
     pf_spec_item *item;
     perfile_status st = need_name(s);
@@ -229,12 +237,9 @@ static perfile_status read_feature(pf_statement *s)
         return st;
     if (strcmp(s->words[1], "none") == 0)
         return read_none(s, &s->spec->features);
-    pf_nearest near;
-    pf_nearest_begin(&near, s->words[1]);
-    for (; i < n && strcmp(rows[i].name, s->words[1]) != 0; i++)
-        pf_nearest_offer(&near, rows[i].name);
-    if (i == n)
-        return fail_word(s, "feature", s->words[1], &near);
+    st = find_row(s, rows, n, "feature", &i);
+    if (st != PERFILE_OK)
+        return st;
     for (uint32_t k = 0; k < s->spec->features.n; k++)
         if (s->spec->features.at[k].row == &rows[i])
             return pf_spec_fail(s->line, s->err, "feature %s is given twice", rows[i].name);
